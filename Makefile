@@ -184,7 +184,7 @@ check-docker: $(STAMPS)/python ## Check compose.yaml and the Dockerfiles as far 
 
 ##  Measure, mend, clean
 
-.PHONY: bench bench-api bench-controller bench-failover bench-page java-client interop access parity orders help-pages matrix scenarios spec-index measurements fmt lock clean
+.PHONY: bench bench-api bench-controller bench-failover bench-page java-client interop access parity orders help-pages matrix scenarios requirements spec-index measurements fmt lock clean
 bench: setup $(STAMPS)/load $(STAMPS)/interop ## Print the performance ratios of one run (half an hour; only what clients see, ours and stock in turn: BENCH=clients, 15 minutes; options: BENCH=--help; NATIVE=1: built for this processor)
 	$(PYTHON) -m tests.bench $(BENCH)
 
@@ -221,6 +221,9 @@ help-pages: $(STAMPS)/engine ## Write tests/unit/cli/help, the help of every com
 
 scenarios: $(STAMPS)/python ## Write docs/scenarios.md, which says what test shows which scenario
 	$(PYTHON) -m tests.scenarios
+
+requirements: $(STAMPS)/python ## Write docs/requirements.md, which says what code and what test show which requirement of share queues
+	$(PYTHON) -m tests.requirements
 
 spec-index: $(STAMPS)/python ## Write the index in docs/spec/README.md, which says what each number means
 	$(PYTHON) -m tests.spec_index

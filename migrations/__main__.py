@@ -1,5 +1,10 @@
 """Upgrade the database of ``REGENT_DATABASE_URL`` to the newest revision."""
 
+import gc
+
+# Imports make objects that stay. Collections over them took a seventh of the run's CPU time.
+gc.disable()
+
 import sys
 
 from pydantic import ValidationError

@@ -9,7 +9,7 @@ from typing import Final
 from alembic import context
 from sqlalchemy import create_engine, text
 
-from backend.db.engine import driver_url
+from backend.db.address import driver_url
 from backend.db.tables import metadata
 from backend.settings import MigrationSettings
 

@@ -28,12 +28,19 @@ The first ones have a group of three; the first file checks its whole history. T
 two groups of one. `vectors` checks the traffic between clients and cluster of the files before.
 """
 
+SPARK: Final = "tests/integration/capacity/"
+"""The folder of tests that share a Spark driver."""
+
 SCOPES: Final = {path: scope for scope, paths in SHARING.items() for path in paths}
 PLACES: Final = {path: place for paths in SHARING.values() for place, path in enumerate(paths)}
 
 
 def bring_together(items: list[pytest.Item]) -> None:
-    """Move the tests of files that share something next to each other, in the files' order."""
+    """Move the tests of files that share something next to each other, in the files' order.
+
+    Tests with Spark come first. A process takes over the last tests of another process, never the
+    first ones, so all tests with Spark share one driver.
+    """
     begins: dict[str, int] = {}
     for at, item in enumerate(items):
         path = _path(item.nodeid)
@@ -41,6 +48,8 @@ def bring_together(items: list[pytest.Item]) -> None:
 
     def place(item: pytest.Item) -> tuple[int, int]:
         path = _path(item.nodeid)
+        if path.startswith(SPARK):
+            return -1, 0
         return begins[SCOPES.get(path, path)], PLACES.get(path, 0)
 
     items.sort(key=place)

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import psycopg
@@ -28,6 +28,7 @@ from backend.supervisor.databases import start_postgres
 from tests import guard, stall_watch
 from tests.by_files import ByFiles, bring_together
 from tests.compiled_statements import opened_database
+from tests.early_failures import EarlyFailures
 from tests.long_form import leave_out
 from tests.plain_logs import log_plainly
 from tests.reused_databases import ReusedDatabases, named
@@ -46,6 +47,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFiles
     return ByFiles(config, log) if config.getoption("dist") == "loadfile" else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while tests are imported: what imports make stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests of the long form, and bring files together that share a cluster."""
     leave_out(config, items)
@@ -59,6 +71,14 @@ def pytest_configure() -> None:
     # Not where workers are waited for.
     if "PYTEST_XDIST_WORKER" in os.environ:
         stall_watch.watch()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Print failures early where a terminal is; workers have none."""
+    plugins = session.config.pluginmanager
+    terminal = plugins.get_plugin("terminalreporter")
+    if terminal is not None:
+        plugins.register(EarlyFailures(terminal))
 
 
 @pytest.fixture(autouse=True, scope="module")

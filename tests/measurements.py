@@ -41,7 +41,7 @@ AREAS = {
     "replication": "Replication",
     "failover": "Failover, beside stock",
     "elections": "Elections",
-    "special": "Messages for a time, and transactions, beside stock",
+    "special": "Messages for a time, transactions and POP, beside stock",
     "topics": "One more topic, beside few and beside many",
     "pages": "Pages at 200 broker groups and 10 000 topics",
 }

@@ -39,16 +39,17 @@ happens here, and links the tests that cite S48.
 | as specified | the result that the page of the design gives |
 | departs: D4: … | another result than stock's, by that [decision](spec/decisions.md) |
 | only the rules are tested; not built yet: … | the named parts of the product are missing |
+| in part; not built yet: … | the tests show the rest of the scenario |
 | not here: … | belongs to a system that is not built yet |
 
 `make scenarios` writes this page from `tests/scenarios.toml` and the numbers that tests cite. The
 [index](spec/README.md) leads to the full text of each number."""
-FAMILIES = ("S", "L")
-"""The letters of scenarios: those of the control plane, and those of logical queues."""
-_NUMBER = re.compile(r"\b([SL]\d{1,3})\b")
-_IN_NAME = re.compile(r"_([sl]\d{1,3})(?=_|$)")
-_IN_SOURCE = re.compile(r"\b[SL]\d|_[sl]\d")
-"""In every file with a citation; the others are not parsed."""
+FAMILIES = ("S", "L", "O")
+"""The letters of scenarios: of the control plane, of logical queues, and of shared queues."""
+_NUMBER = re.compile(r"\b([SLOQ]\d{1,3})\b")
+_IN_NAME = re.compile(r"(?:^|_)([sloq]\d{1,3})(?=_|$)")
+_IN_SOURCE = re.compile(r"\b[SLOQ]\d|_[sloq]\d")
+"""In every file with a citation; the others are not parsed. Q: see `tests.requirements`."""
 _RUST_TEST = re.compile(r"((?:^ *//.*\n)*)^ *#\[test\]\n(?: *#.*\n)* *fn (\w+)", re.MULTILINE)
 _COMMENT = re.compile(r"//(.*)")
 
@@ -66,6 +67,9 @@ class Scenario:
     rest: str = ""
     """What is not built yet of a scenario whose rules have tests."""
 
+    lacks: str = ""
+    """The part of a scenario that is not built yet; a test shows the rest of it."""
+
     later: str = ""
     """The system it belongs to that is not built yet, or why it has no place here."""
 
@@ -79,6 +83,7 @@ class Scenario:
         own = "as stock" if self.number.startswith("S") else "as specified"
         told = [f"departs: {self.departs}"] if self.departs else []
         told += [f"only the rules are tested; not built yet: {self.rest}"] if self.rest else []
+        told += [f"in part; not built yet: {self.lacks}"] if self.lacks else []
         return "; ".join(told) or own
 
     @property
@@ -113,12 +118,13 @@ def read_catalogue() -> list[Scenario]:
     return sorted(found, key=lambda scenario: scenario.order)
 
 
-def find_citations() -> dict[str, list[Citation]]:
-    """Give the tests that cite each scenario, by its number."""
+def find_citations(families: tuple[str, ...] = FAMILIES) -> dict[str, list[Citation]]:
+    """Give the tests that cite each number of some families, by default each scenario."""
     cited: dict[str, list[Citation]] = defaultdict(list)
     for citation in _all_tests():
         for number in citation.numbers:
-            cited[number].append(citation)
+            if number[0] in families:
+                cited[number].append(citation)
     return cited
 
 

@@ -233,6 +233,13 @@ PARTS: Final = (
         (sys.executable, "-m", "tests.chaos"),
     ),
     Part(
+        "special",
+        "{} faults under delayed, timer and transactional messages of stock clients",
+        "REGENT_SPECIAL_FAULTS",
+        300,
+        (sys.executable, "-m", "tests.chaos.special"),
+    ),
+    Part(
         "endurance",
         "{} minutes at 60 % load, topics that come and go, a failover every five",
         "REGENT_ENDURANCE_MINUTES",

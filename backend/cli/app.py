@@ -81,13 +81,22 @@ COMMANDS: Final = (
         "Show and change the masters of broker groups.",
     ),
     (
+        "container containers",
+        "containers:container",
+        "Show broker containers, and add and remove their brokers.",
+    ),
+    (
         "replica replicas",
         "nouns.replica:replica",
         "Show replicas, and adopt replicas whose group the control plane lost.",
     ),
     ("topic topics", "nouns.topic:topic", "Show and change topics."),
     ("lock locks", "locks:lock", "Show locks of ordered queues, and release them."),
-    ("queue queues", "locks:queue", "Explain why consumer groups do not read queues."),
+    (
+        "queue queues",
+        "locks:queue",
+        "Explain why consumer groups do not read queues, and show share queues.",
+    ),
     ("group groups", "nouns.group:group", "Show, create, change and delete consumer groups."),
     ("client clients", "clients:client", "Show connected producers and consumers."),
     (

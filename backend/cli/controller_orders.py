@@ -1,4 +1,4 @@
-"""The commands `regent controller elect`, `prefer` and `forget`, and `regent replica adopt`."""
+"""The commands `regent controller elect | prefer | forget | switch`, and `regent replica adopt`."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,6 +7,7 @@ from backend.cli.adoptions import CANDIDATE_COLUMNS, find_waiting
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.order_commands import Given, field_of, flag, option_of, orders
 from backend.cli.output import print_items
+from backend.domain.orders.group_mode import SwitchGroupMode
 from backend.domain.orders.replica_group import (
     AdoptReplicas,
     ElectMaster,
@@ -117,3 +118,20 @@ def adopt_replicas(given: Given) -> Mapping[str, Any]:
         "broker_ids": given.values["broker_ids"] or [item["broker_id"] for item in waiting],
         "accepts_loss": given.ordering.accept_loss,
     }
+
+
+@orders(SwitchGroupMode, TARGET, places=GROUP)
+def switch_group_mode(given: Given) -> Mapping[str, Any]:
+    """Switch a broker group between controller mode and acting-master mode.
+
+    In controller mode, a controller elects the next master. In acting-master mode, a replica is
+    read, and takes offsets and locks, while the master is absent. Each broker writes the mode to
+    its file and starts again, one after the other; the command shows for which broker the operation
+    waits. Undo the operation to switch the group back.
+
+    Examples:
+        regent controller switch broker-a --to acting_master --dry-run
+        regent controller switch broker-a --to acting_master
+        regent controller switch broker-a --to controller --yes --reason "planned work"
+    """
+    return given.values

@@ -24,7 +24,11 @@ PAGE_SIZE: Final = 500
 lock = App(name=["lock", "locks"], help="Show locks of ordered queues, and release them.")
 lease = App(name=["lease", "leases"], help="Show the leases of broker groups and operations.")
 lock.command(lease)
-queue = App(name=["queue", "queues"], help="Explain why consumer groups do not read queues.")
+queue = App(
+    name=["queue", "queues"],
+    help="Explain why consumer groups do not read queues, and show share queues.",
+)
+queue.command("backend.cli.share_queues:share", name="share")
 
 LEASE_COLUMNS: Final[Columns] = {
     "BROKER GROUP": "broker_group_name",

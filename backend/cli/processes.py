@@ -126,6 +126,19 @@ def broker(*, config: Annotated[Path, Parameter(name=["--config", "-c"])]) -> No
     _become("workers.broker", "-c", str(config))
 
 
+@run.command
+def container(*, config: Annotated[Path, Parameter(name=["--config", "-c"])]) -> None:
+    """Run a broker container: several broker agents in one process.
+
+    Example:
+        regent run container -c container.conf
+
+    Args:
+        config: Path of a `container.conf` with RocketMQ's property names.
+    """
+    _become("workers.broker.container", "-c", str(config))
+
+
 def _keep_bytecode(data_dir: Path) -> None:
     """Keep compiled Python in the data directory if the environment disables its default place.
 

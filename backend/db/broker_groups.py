@@ -1,16 +1,19 @@
 """Store broker groups."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, case, delete, exists, func, select, true
+from sqlalchemy import Select, case, delete, exists, func, select, true, update
 from sqlalchemy.dialects.postgresql import insert
 
 from backend.db.engine import Connection
 from backend.db.tables import broker_groups, brokers, clusters, replica_groups
-from backend.domain.broker_group import BrokerGroup, GroupMode
+from backend.domain.broker import BrokerState
+from backend.domain.broker_group import BrokerGroup, find_acting_id
 from backend.domain.errors import BrokerGroupNotFound
+from backend.rules.group_mode import GroupMode
 
 
 async def find_or_add(
@@ -44,6 +47,34 @@ async def get(connection: Connection, cluster_name: str, name: str) -> BrokerGro
     if row is None:
         raise BrokerGroupNotFound(cluster_name, name)
     return _group(row)
+
+
+async def lock(connection: Connection, cluster_name: str, name: str) -> BrokerGroup | None:
+    """Find a group, and lock its row before the rows of its brokers."""
+    named = _select().where(clusters.c.name == cluster_name, broker_groups.c.name == name)
+    row = (await connection.execute(named.with_for_update(of=broker_groups))).mappings().first()
+    return None if row is None else _group(row)
+
+
+async def note_acting(
+    connection: Connection, group_id: int, *, at: datetime
+) -> tuple[BrokerGroup, BrokerGroup] | None:
+    """Record which replica acts for an absent master; return the group before and after a change.
+
+    The transaction has locked the row of the group.
+    """
+    row = (await connection.execute(_select().where(broker_groups.c.id == group_id))).mappings()
+    before = _group(row.one())
+    online = select(brokers.c.broker_id).where(
+        brokers.c.broker_group_id == group_id, brokers.c.state == BrokerState.ONLINE
+    )
+    acting_id = find_acting_id(before.mode, set(await connection.scalars(online)))
+    if acting_id == before.acting_id:
+        return None
+    since = None if acting_id is None else at
+    statement = update(broker_groups).where(broker_groups.c.id == group_id)
+    await connection.execute(statement.values(acting_id=acting_id, acting_since=since))
+    return before, replace(before, acting_id=acting_id, acting_since=since)
 
 
 async def is_forsaken(connection: Connection, broker_group_id: int) -> bool:
@@ -94,6 +125,8 @@ def _select() -> Select[Any]:
         broker_groups.c.id,
         broker_groups.c.name,
         broker_groups.c.mode,
+        broker_groups.c.acting_id,
+        broker_groups.c.acting_since,
         clusters.c.name.label("cluster_name"),
     ).select_from(broker_groups.join(clusters))
 
@@ -104,4 +137,6 @@ def _group(row: Mapping[Any, Any]) -> BrokerGroup:
         cluster_name=row["cluster_name"],
         name=row["name"],
         mode=GroupMode(row["mode"]),
+        acting_id=row["acting_id"],
+        acting_since=row["acting_since"],
     )

@@ -115,39 +115,21 @@ async def remove_namesakes(
 
 
 async def mark_offline(
-    connection: Connection,
-    *,
-    cluster_name: str,
-    broker_group_name: str,
-    broker_id: int,
-    address: str | None,
-) -> int | None:
-    """Mark a broker offline; return the id of its cluster, or None if it was offline already."""
-    group = (
-        select(broker_groups.c.id)
-        .select_from(broker_groups.join(clusters))
-        .where(clusters.c.name == cluster_name, broker_groups.c.name == broker_group_name)
-        .scalar_subquery()
-    )
+    connection: Connection, broker_group_id: int, *, broker_id: int, address: str | None
+) -> bool:
+    """Mark a broker offline; return whether it was online until now."""
     statement = (
         update(brokers)
         .where(
-            brokers.c.broker_group_id == group,
+            brokers.c.broker_group_id == broker_group_id,
             brokers.c.broker_id == broker_id,
             brokers.c.state == BrokerState.ONLINE,
         )
         .values(state=BrokerState.OFFLINE)
-        .returning(brokers.c.broker_group_id)
     )
     if address is not None:
         statement = statement.where(brokers.c.address == address)
-    group_id = (await connection.execute(statement)).scalar()
-    if group_id is None:
-        return None
-    cluster_id = await connection.scalar(
-        select(broker_groups.c.cluster_id).where(broker_groups.c.id == group_id)
-    )
-    return int(cluster_id) if cluster_id is not None else None
+    return (await connection.execute(statement)).rowcount > 0
 
 
 async def find(

@@ -1,7 +1,6 @@
 """Open the pool of Postgres connections.
 
-The only driver is psycopg 3. A libpq address is accepted unchanged, with a socket directory in
-``?host=`` if the server listens on no port.
+The only driver is psycopg 3.
 """
 
 import select
@@ -10,10 +9,12 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import psycopg
-from sqlalchemy import URL, event, make_url
+from sqlalchemy import URL, event
 from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
 from sqlalchemy.exc import DisconnectionError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from backend.db.address import driver_url
 
 Connection = AsyncConnection
 
@@ -40,11 +41,6 @@ class Database(AsyncEngine):
             await connection.execution_options(isolation_level="READ COMMITTED")
             async with connection.begin():
                 yield connection
-
-
-def driver_url(database_url: str) -> URL:
-    """Add the driver to a libpq address."""
-    return make_url(database_url).set(drivername="postgresql+psycopg")
 
 
 def open_database(

@@ -15,7 +15,7 @@ from backend.domain.topic import Permission
 _GROUPS: Final = text("""
 SELECT to_jsonb(found) FROM (
 SELECT c.name AS cluster_name, b.name AS broker_group_name,
-       g.broker_group_id IS NOT NULL AS is_controlled,
+       g.broker_group_id IS NOT NULL AS is_controlled, b.acting_id, b.acting_since,
        g.master_id, g.sync_state_set, coalesce(g.is_master_lost, FALSE) AS is_master_lost,
        (SELECT coalesce(jsonb_agg(jsonb_build_object(
                'broker_id', r.broker_id, 'address', r.address,
@@ -98,6 +98,8 @@ class GroupRow(msgspec.Struct, frozen=True):
     cluster_name: str
     broker_group_name: str
     is_controlled: bool
+    acting_id: int | None
+    acting_since: datetime | None
     master_id: int | None
     sync_state_set: list[int] | None
     is_master_lost: bool

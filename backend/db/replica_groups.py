@@ -18,7 +18,6 @@ from backend.db.engine import Connection
 from backend.db.pipeline import Pipeline, Statement, run
 from backend.db.replica_reports import read_replica_report, replica_report_json
 from backend.db.tables import broker_groups, clusters, replica_group_changes, replica_groups
-from backend.domain.broker_group import GroupMode
 from backend.domain.election import Liveness, ReplicaReport
 from backend.domain.replica_group import (
     UNKNOWN_LIFE,
@@ -30,6 +29,7 @@ from backend.domain.replica_group import (
     ReplicaGroup,
     SyncStateSet,
 )
+from backend.rules.group_mode import GroupMode
 
 _FIND: Final = Statement(
     "find_replica_groups",

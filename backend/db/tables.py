@@ -29,6 +29,7 @@ from backend.db import (
     logical_queue_tables,
     maintenance_tables,
     operation_tables,
+    share_tables,
 )
 from backend.db.schema import instant as _instant
 from backend.db.schema import metadata
@@ -37,6 +38,7 @@ from backend.db.schema import metadata
 assert operation_tables.operations.metadata is access_tables.users.metadata is metadata
 assert event_tables.events.metadata is maintenance_tables.findings.metadata is metadata
 assert logical_queue_tables.static_topics.metadata is metadata
+assert share_tables.share_leases.metadata is metadata
 
 
 def _id() -> Column[int]:
@@ -62,6 +64,9 @@ broker_groups = Table(
     # The confirmed position of a removed group under a controller, for its adoption.
     Column("confirmed_epoch", Integer, nullable=False, server_default="-1"),
     Column("confirmed_position", BigInteger, nullable=False, server_default="-1"),
+    # The replica that acts for the absent master, and since when; null while none does.
+    Column("acting_id", BigInteger),
+    _instant("acting_since", nullable=True),
     # A group is keyed by its cluster too: two clusters may each have a broker-a (D2).
     UniqueConstraint("cluster_id", "name"),
     CheckConstraint("mode IN ('static', 'acting_master', 'controller')", name="mode"),

@@ -6,8 +6,9 @@ from enum import StrEnum
 from typing import Final
 
 from backend.domain.broker_name import BrokerName
+from backend.rules import broker as rules
 
-MASTER_ID: Final = 0
+MASTER_ID: Final = rules.MASTER_ID
 HEARTBEAT_TIMEOUT_DEFAULT_MS: Final = 120_000
 HEARTBEAT_TIMEOUT_MIN_MS: Final = 1_000
 HEARTBEAT_TIMEOUT_MAX_MS: Final = 24 * 60 * 60 * 1_000

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from backend.domain.broker_group import BrokerGroup
 from backend.domain.broker_name import BrokerName
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.errors import InvalidName
@@ -18,6 +19,8 @@ from backend.domain.replica_group import ChangeKind
 
 BROKER_REGISTERED: Final = "broker.registered"
 BROKER_LOST: Final = "broker.lost"
+ACTING_BEGAN: Final = "group.acting_began"
+ACTING_ENDED: Final = "group.acting_ended"
 TOPIC_PLACED: Final = "topic.placed"
 TOPIC_CHANGED: Final = "topic.changed"
 TOPIC_REMOVED: Final = "topic.removed"
@@ -35,6 +38,8 @@ KINDS: Final = frozenset(
         *(f"group.{kind}" for kind in ChangeKind),
         BROKER_REGISTERED,
         BROKER_LOST,
+        ACTING_BEGAN,
+        ACTING_ENDED,
         TOPIC_PLACED,
         TOPIC_CHANGED,
         TOPIC_REMOVED,
@@ -151,6 +156,19 @@ def change_events(before: Operation, after: Operation, *, at: datetime) -> Itera
         yield _of(after, f"operation.{after.state}", at, **details)
     elif after.fence > before.fence:
         yield _of(after, TAKEN_OVER, at, fence=after.fence)
+
+
+def acting_events(before: BrokerGroup, after: BrokerGroup, *, at: datetime) -> list[NewEvent]:
+    """Return the events of a change of the replica that acts for an absent master."""
+    found = []
+    for kind, group in ((ACTING_ENDED, before), (ACTING_BEGAN, after)):
+        if group.acting_name is not None and group.acting_since is not None:
+            details = {
+                "broker": str(group.acting_name),
+                "since": group.acting_since.isoformat(timespec="milliseconds"),
+            }
+            found.append(NewEvent(kind, group.cluster_name, group.name, at, details))
+    return found
 
 
 def topic_events(

@@ -40,6 +40,9 @@ It is checked every 30 s. A broker that returns gets the mapping within seconds,
 OUTSIDE_FOR: Final = timedelta(seconds=60)
 """How long a replica is outside its set before it is a finding: it may restart or catch up."""
 
+ACTS_FOR: Final = timedelta(minutes=5)
+"""How long a replica acts for its master before it is a finding: the master may restart."""
+
 Evidence = Mapping[str, Any]
 
 
@@ -58,6 +61,7 @@ class FindingCode(StrEnum):
     REGISTRATION_ITEM_INVALID = "registration_item_invalid"
     REPLICA_DOWN = "replica_down"
     GROUP_WITHOUT_WRITER = "group_without_writer"
+    REPLICA_ACTS_LONG = "replica_acts_long"
     SUBSCRIPTIONS_DIFFER = "subscriptions_differ"
     CLIENT_ID_SHARED = "client_id_shared"
     STATIC_TOPIC_DIFFERS = "static_topic_differs"
@@ -95,6 +99,7 @@ OF_TOPICS: Final = frozenset({FindingCode.STATIC_TOPIC_DIFFERS})
 
 PATIENCE: Final[Mapping[FindingCode, timedelta]] = {
     FindingCode.REPLICA_OUTSIDE_SET: OUTSIDE_FOR,
+    FindingCode.REPLICA_ACTS_LONG: ACTS_FOR,
     FindingCode.SUBSCRIPTIONS_DIFFER: CONTRADICTS_FOR,
     FindingCode.CLIENT_ID_SHARED: CONTRADICTS_FOR,
     FindingCode.STATIC_TOPIC_DIFFERS: DIFFERS_FOR,
@@ -174,6 +179,12 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         "A broker group has no writer: producers can't send to it",
         "If the master is cordoned, uncordon it: `regent broker uncordon {group}`. If it"
         " is down, start it. See who else could be master: `regent controller sync-state {group}`.",
+    ),
+    FindingCode.REPLICA_ACTS_LONG: Runbook(
+        Severity.WARNING,
+        "A replica has acted for its absent master for five minutes or longer",
+        "Producers can't send to the group, and messages for a time wait. Start the master."
+        " `regent broker members {group}` says what each broker of the group waits for.",
     ),
     FindingCode.CONFIRMED_MISSING: Runbook(
         Severity.CRITICAL,
@@ -528,6 +539,12 @@ def _judge_facts(
         yield key(FindingCode.GROUP_WITHOUT_WRITER), None if is_unreported else why
     elif judged.has_writer is None:
         yield key(FindingCode.GROUP_WITHOUT_WRITER), None
+    if group.acting_id is not None and group.acting_since is not None:
+        acts = {
+            "broker": str(BrokerName(group.broker_group_name, group.acting_id)),
+            "since": group.acting_since.isoformat(timespec="seconds"),
+        }
+        yield key(FindingCode.REPLICA_ACTS_LONG), acts
     for broker in group.brokers:
         if broker.presence is Presence.ALIVE:
             continue

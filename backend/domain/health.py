@@ -76,7 +76,7 @@ class GroupFacts:
     """Hold the known facts of one broker group.
 
     `is_controlled` means that a controller elects its master. `has_writable_topics` is None if the
-    group has no topic.
+    group has no topic. The replica `acting_id` acts for an absent master.
     """
 
     cluster_name: str
@@ -86,6 +86,8 @@ class GroupFacts:
     brokers: tuple[BrokerFacts, ...]
     is_master_lost: bool = False
     has_writable_topics: bool | None = None
+    acting_id: int | None = None
+    acting_since: datetime | None = None
 
     @property
     def master(self) -> BrokerFacts | None:
@@ -320,8 +322,9 @@ def _say_brokers(group: GroupFacts, alive_count: int) -> str:
 
 def _say_no_writer(group: GroupFacts, fault: WriterFault) -> str:
     name, master = group.broker_group_name, group.master
+    acting = _say_acting(group)
     if master is None:
-        return f"{name} has no writer: it has no master."
+        return f"{name} has no writer: it has no master.{acting}"
     master_name = group.name_of(master)
     heirs = list_heirs(group)
     elect = ""
@@ -332,7 +335,7 @@ def _say_no_writer(group: GroupFacts, fault: WriterFault) -> str:
     why = {
         WriterFault.MASTER_LOST: f"its master {master_name} is gone, and no other replica can"
         f" become master. See why: `regent controller sync-state {name}`.",
-        WriterFault.MASTER_DOWN: f"its master {master_name} is not alive.",
+        WriterFault.MASTER_DOWN: f"its master {master_name} is not alive.{acting}",
         WriterFault.CORDONED: f"its master {master_name} is cordoned. Uncordon it: {uncordon}"
         f"{elect}.",
         WriterFault.READ_ONLY: f"routes send no producer to its master {master_name}. If it"
@@ -342,6 +345,13 @@ def _say_no_writer(group: GroupFacts, fault: WriterFault) -> str:
         WriterFault.NO_MASTER: "it has no master.",
     }[fault]
     return f"{name} has no writer: {why}"
+
+
+def _say_acting(group: GroupFacts) -> str:
+    if group.acting_id is None or group.acting_since is None:
+        return ""
+    name = BrokerName(group.broker_group_name, group.acting_id)
+    return f" Reads go on: {name} acts for it since {instant_text(group.acting_since)}."
 
 
 def _say_next_failure(

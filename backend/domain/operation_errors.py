@@ -3,6 +3,7 @@
 from typing import Any
 
 from backend.domain.errors import DomainError, ErrorKind
+from backend.domain.share_queue import ShareQueueName
 
 
 class OperationNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
@@ -164,6 +165,30 @@ class WaitingMessageNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     def __init__(self, cluster_name: str, unique_key: str, why: str) -> None:
         super().__init__(f"the message {unique_key!r} in cluster {cluster_name!r} {why}")
         self.cluster_name, self.unique_key = cluster_name, unique_key
+
+
+class ShareQueueNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
+    """A consumer group has no such share queue on a broker group."""
+
+    code = "share_queue_not_found"
+
+    def __init__(self, cluster_name: str, broker_group_name: str, name: ShareQueueName) -> None:
+        super().__init__(
+            f"consumer group {name.consumer_group_name!r} has no share queue for queue"
+            f" {name.queue_id} of topic {name.topic!r} on broker group {broker_group_name!r} of"
+            f" cluster {cluster_name!r}: its consumers have not used POP there"
+        )
+        self.cluster_name, self.broker_group_name, self.name = cluster_name, broker_group_name, name
+
+
+class SharedMessagesNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
+    """No consumer has a message that the order means."""
+
+    code = "shared_messages_not_found"
+
+    def __init__(self, cluster_name: str, what: str) -> None:
+        super().__init__(f"in cluster {cluster_name!r} {what}")
+        self.cluster_name = cluster_name
 
 
 class BrokerStillCounted(DomainError, kind=ErrorKind.CONFLICT):

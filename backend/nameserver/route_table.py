@@ -242,7 +242,8 @@ class RouteTable:
             group.remove_address(departure.address)
             is_changed |= len(group.addresses) != count
             if least_id not in group.addresses and len(group.addresses) < count:
-                orphaned[key] = departure.address
+                # Replicas follow the first one, and not one that was next.
+                orphaned.setdefault(key, departure.address)
             if group.addresses:
                 reduced.add(key)
             else:

@@ -18,7 +18,6 @@ from backend.clients.clock import Clock
 from backend.db.brokers import BrokerRegistration
 from backend.db.engine import Database
 from backend.db.unstorable import UNSTORABLE
-from backend.domain.broker_group import GroupMode
 from backend.domain.errors import DomainError
 from backend.domain.logical_queue.route import StaticCount
 from backend.domain.route import TopologyChange
@@ -26,6 +25,7 @@ from backend.domain.topic import QueueSettings
 from backend.nameserver.members import Departure, GroupKey, Registration
 from backend.nameserver.presence import RegisteredBroker
 from backend.nameserver.route_table import RouteTable
+from backend.rules.group_mode import GroupMode
 from backend.services.cluster import topology
 from backend.services.controller.heartbeats import (
     BrokerIdentity,

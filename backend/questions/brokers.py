@@ -5,10 +5,12 @@ from typing import Annotated
 
 from redis.asyncio import Redis
 
+from backend.brokers.asking import Brokers
+from backend.clients.clock import Clock
 from backend.clients.losable import read_losable
 from backend.db.engine import Database
 from backend.domain.broker import Broker
-from backend.domain.errors import ClusterNotFound
+from backend.domain.errors import BrokerGroupNotFound, ClusterNotFound
 from backend.domain.operation_errors import BrokerUnknown
 from backend.domain.page import Page
 from backend.domain.protection import Resource, broker_resource
@@ -16,9 +18,11 @@ from backend.questions.question import After, Given, Limit, question
 from backend.services.cluster.broker_groups import describe_broker_group, list_broker_groups
 from backend.services.cluster.brokers import describe_broker, list_brokers, list_brokers_of_groups
 from backend.services.cluster.clusters import describe_cluster
+from backend.services.cluster.group_members import describe_members
 from backend.services.controller.heartbeats import BrokerIdentity, list_heartbeats
 from backend.services.protections import find_protections
 from backend.views.brokers import BrokerGroupOut, BrokerOut
+from backend.views.group_members import GroupMembersOut
 
 GROUPS = "/clusters/{cluster_name}/broker-groups"
 
@@ -82,6 +86,34 @@ async def show_broker_group(
     group = await describe_broker_group(cluster_name, broker_group_name, database=database)
     brokers = await list_brokers_of_groups([group.id], database=database)
     return BrokerGroupOut.of(group, brokers[group.id])
+
+
+@question(
+    GROUPS + "/{broker_group_name}/members",
+    field="brokerGroupMembers",
+    tag="broker groups",
+    refusals=(404,),
+    absences=(BrokerGroupNotFound,),
+)
+async def show_group_members(
+    cluster_name: str,
+    broker_group_name: str,
+    *,
+    database: Database,
+    redis: Redis,
+    brokers: Brokers,
+    clock: Clock,
+) -> GroupMembersOut:
+    """Describe what each broker of a group does now, and which replica acts for the master."""
+    found = await describe_members(
+        cluster_name,
+        broker_group_name,
+        database=database,
+        redis=redis,
+        brokers=brokers,
+        clock=clock,
+    )
+    return GroupMembersOut.of(found)
 
 
 async def _show(brokers: Sequence[Broker], *, database: Database, redis: Redis) -> list[BrokerOut]:

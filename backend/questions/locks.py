@@ -18,6 +18,8 @@ from backend.questions.question import (
     InCluster,
     InQueue,
     Limit,
+    OfConsumerGroup,
+    OfTopic,
     question,
 )
 from backend.services.consumer_group.queue_locks import list_locks
@@ -26,10 +28,6 @@ from backend.views.graph_forms import in_graph
 from backend.views.locks import ExplanationsOut, LocksOut
 
 LockKey = tuple[str, str, str, str, int, str]
-OfConsumerGroup = Annotated[
-    str | None, Given("Only of this consumer group.", length_max=NAME_LENGTH_MAX)
-]
-OfTopic = Annotated[str | None, Given("Only of this topic.", length_max=NAME_LENGTH_MAX)]
 OfClient = Annotated[str | None, Given("Only of this client.", length_max=NAME_LENGTH_MAX)]
 OfHolder = Annotated[
     Holder | None, Given("Only of clients that are connected, or of clients that are gone.")

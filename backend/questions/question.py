@@ -119,6 +119,10 @@ InCluster = Annotated[str | None, Given("Only in this cluster.", length_max=NAME
 InBrokerGroup = Annotated[
     str | None, Given("Only in this broker group.", length_max=NAME_LENGTH_MAX)
 ]
+OfConsumerGroup = Annotated[
+    str | None, Given("Only of this consumer group.", length_max=NAME_LENGTH_MAX)
+]
+OfTopic = Annotated[str | None, Given("Only of this topic.", length_max=NAME_LENGTH_MAX)]
 InQueue = Annotated[int | None, Given("Only in the queue with this number.", low=0, high=2**31 - 1)]
 BrokerId = Annotated[
     int,

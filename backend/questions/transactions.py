@@ -16,13 +16,13 @@ from backend.questions.question import (
     InBrokerGroup,
     InCluster,
     Limit,
+    OfTopic,
     question,
 )
 from backend.services.message.transactions import TransactionKey, list_transactions
 from backend.views.graph_forms import in_graph
 from backend.views.transactions import TransactionsOut
 
-OfTopic = Annotated[str | None, Given("Only of this topic.", length_max=NAME_LENGTH_MAX)]
 OfProducerGroup = Annotated[
     str | None, Given("Only of this producer group.", length_max=NAME_LENGTH_MAX)
 ]

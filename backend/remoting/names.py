@@ -26,6 +26,9 @@ STATE_TOPIC: Final = "rmq_sys_REGENT_STATE"
 """Ours: the topic of the state, besides messages, that survives a failover (D14). No client sees
 it."""
 
+SHARE_STATE_PREFIX: Final = "rmq_sys_SHARE_STATE_"
+"""Ours: the topic of the state of share queues, by cluster (D30). No client sees it."""
+
 SYSTEM_TOPICS: Final = frozenset(
     {
         TEMPLATE_TOPIC,
@@ -101,6 +104,26 @@ def is_system_topic(name: str) -> bool:
 def retry_topic(group: str) -> str:
     """Return the topic from which a group receives its failed messages again."""
     return RETRY_PREFIX + group
+
+
+def pop_retry_topic(group: str, topic: str) -> str:
+    """Return the topic from which a group receives messages of a topic later, by POP."""
+    return f"{RETRY_PREFIX}{group}+{topic}"
+
+
+def old_pop_retry_topic(group: str, topic: str) -> str:
+    """Return the topic that brokers of the first versions of POP used for the same purpose."""
+    return f"{RETRY_PREFIX}{group}_{topic}"
+
+
+def share_state_topic(cluster_name: str) -> str:
+    """Return the topic of the state of share queues."""
+    return SHARE_STATE_PREFIX + cluster_name
+
+
+def is_state_topic(name: str) -> bool:
+    """Return whether a topic contains state of brokers, which no client sees."""
+    return name == STATE_TOPIC or name.startswith(SHARE_STATE_PREFIX)
 
 
 def dead_letter_topic(group: str) -> str:

@@ -138,6 +138,8 @@ class RequestCode(IntEnum):
     AUTH_DELETE_ACL = 3008
     AUTH_GET_ACL = 3009
     AUTH_LIST_ACL = 3010
+    # Ours: a member of a broker group renews, requests and gives back share queues.
+    SHARE_LEASE = 4102
     POP_MESSAGE = 200_050
     ACK_MESSAGE = 200_051
     PEEK_MESSAGE = 200_052
@@ -177,3 +179,19 @@ class RequestCode(IntEnum):
     DECIDE_TRANSACTION = 7019
     # Ours: how the messages for a time of a broker stand.
     GET_TIMERS = 7020
+    # Ours: what an acting master sends to other broker groups, and what it has sent there.
+    GET_OUTBOX = 7024
+    GET_ESCAPED = 7025
+    # Ours: whether a broker can be in another mode of its group, and the change itself (D16).
+    SWITCH_GROUP_MODE = 7026
+    # Ours: what a container would run with the file of a broker, and why it could not.
+    EXAMINE_BROKER_FILE = 7030
+    # Ours: the share queues of a broker, the messages that consumers have of one, their release.
+    GET_SHARE_QUEUES = 7031
+    GET_SHARE_MESSAGES = 7032
+    RELEASE_SHARE_MESSAGES = 7033
+    # Ours: what consumers finished of share queues at a replica that acted; its master takes it.
+    GET_FINISHED_SHARES = 7034
+    TAKE_FINISHED_SHARES = 7035
+    # Ours: the next leader of a logical queue takes its share queues over.
+    TAKE_SHARE_QUEUES = 7036

@@ -94,6 +94,9 @@ GROUP_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "lite.sub.client.quota": Attribute(low=-1),
     "lite.sub.client.max.event.cnt": Attribute(low=10),
     "lite.sub.wildcard": Attribute(),
+    # Ours: what becomes of messages that a group can't process or whose consumer is gone, by POP.
+    "rejectPolicy": Attribute(allowed=("DLQ", "DISCARD")),
+    "releaseOnDisconnect": Attribute(allowed=_BOOLEANS),
 }
 
 

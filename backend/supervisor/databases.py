@@ -256,7 +256,8 @@ async def migrate(environment: Mapping[str, str], log_path: Path) -> None:
             env={**os.environ, **environment},
         )
         try:
-            code = await asyncio.wait_for(child.wait(), MIGRATION_TIMEOUT_S)
+            async with asyncio.timeout(MIGRATION_TIMEOUT_S):
+                code = await child.wait()
         except TimeoutError as error:
             child.kill()
             raise CannotStart(f"the migrations did not end (log: {log_path})") from error

@@ -39,11 +39,12 @@ class BrokerGroups:
         """Start every broker that does not need another one; the brokers wait for a controller.
 
         Raises:
-            CannotStart: a broker's files can't be written.
+            CannotStart: a broker's files can't be written, or a new broker's mode is not known.
         """
         self._settings = settings
         try:
             for group in self._layout.groups:
+                _check_mode(group)
                 founding.found(group)
                 for broker in group.brokers:
                     services.write_broker_config(self._layout, group, broker)
@@ -51,7 +52,7 @@ class BrokerGroups:
             raise CannotStart(f"{error.filename}: {error.strerror}") from error
         for group in self._layout.groups:
             for broker in group.brokers:
-                if broker.number == 1 or broker.identity_path.exists():
+                if broker.number == 1 or _needs_no_id(broker):
                     await self._start(group, broker)
 
     async def complete(self) -> None:
@@ -149,6 +150,26 @@ class BrokerGroups:
         replicated = [group for group in self._layout.groups if group.is_replicated]
         states = await signs.group_states(self._layout, replicated) if replicated else {}
         return {name: state.master for name, state in states.items() if state.master is not None}
+
+
+def _check_mode(group: GroupLayout) -> None:
+    """Refuse a new broker beside brokers without a controller: it would found a second group.
+
+    Raises:
+        CannotStart: there is such a broker.
+    """
+    new = [one.name for one in group.brokers if not one.config_path.exists()]
+    if new and any(map(services.is_uncontrolled, group.brokers)):
+        raise CannotStart(
+            f"{group.name} is in acting-master mode, and {', '.join(new)} would need a controller:"
+            f" start it without more replicas, then `regent controller switch {group.name} --to"
+            " controller`"
+        )
+
+
+def _needs_no_id(broker: BrokerLayout) -> bool:
+    """Return whether a broker has its id, from its controller or in its settings."""
+    return broker.identity_path.exists() or services.is_uncontrolled(broker)
 
 
 def _describe(group: GroupLayout, master: str | None) -> str:

@@ -88,7 +88,8 @@ class ChildProcess:
             return
         self._child.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self._child.wait(), self._spec.stop_timeout_s)
+            async with asyncio.timeout(self._spec.stop_timeout_s):
+                await self._child.wait()
         except TimeoutError:
             self._child.kill()
             await self._child.wait()

@@ -19,15 +19,16 @@ from backend.remoting.request_code import RequestCode
 from backend.supervisor.layout import LOOPBACK, BrokerLayout, ClusterLayout, GroupLayout
 
 ANSWER_TIMEOUT_S = 2.0
+MASTER_ID = "0"
 
 
 @dataclass(frozen=True, slots=True)
 class LocalGroupState:
-    """The controller's answer about a group, by addresses.
+    """The answer about a group, by addresses.
 
     Attributes:
         master: Who is master and alive.
-        in_sync: The living members of its SyncStateSet.
+        in_sync: The living members of its SyncStateSet; without a controller, all that are online.
     """
 
     master: str | None
@@ -41,21 +42,41 @@ class LocalGroupState:
 async def group_states(
     layout: ClusterLayout, groups: Sequence[GroupLayout]
 ) -> dict[str, LocalGroupState]:
-    """Ask the controller about groups (remoting.md 2.9, 1006); a missing group is unknown."""
-    body = json.dumps([group.name for group in groups]).encode()
+    """Ask the controller about groups (remoting.md 2.9, 1006).
+
+    The name server answers about a group in acting-master mode, which the controller does not know.
+    """
+    names = [group.name for group in groups]
+    body = json.dumps(names).encode()
     answer = await _ask(layout, RequestCode.CONTROLLER_GET_SYNC_STATE_DATA, body)
-    return {
+    states = {
         name: _state(replicas) for name, replicas in answer.get("replicasInfoTable", {}).items()
     }
+    if states.keys() >= set(names):
+        return states
+    registered = {
+        name: LocalGroupState(addresses.get(MASTER_ID), frozenset(addresses.values()))
+        for name, addresses in (await _registered(layout)).items()
+        if name in names
+    }
+    return registered | states
 
 
 async def registered_masters(layout: ClusterLayout) -> dict[str, str]:
     """Ask the name server for the writable brokers of each group (remoting.md 2.7, request 106)."""
+    return {
+        name: addresses[MASTER_ID]
+        for name, addresses in (await _registered(layout)).items()
+        if MASTER_ID in addresses
+    }
+
+
+async def _registered(layout: ClusterLayout) -> dict[str, dict[str, str]]:
+    """Return the addresses of the registered brokers, by broker group and id."""
     answer = await _ask(layout, RequestCode.GET_BROKER_CLUSTER_INFO)
     return {
-        name: broker["brokerAddrs"]["0"]
-        for name, broker in answer.get("brokerAddrTable", {}).items()
-        if "0" in broker.get("brokerAddrs", ())
+        name: dict(group.get("brokerAddrs", {}))
+        for name, group in answer.get("brokerAddrTable", {}).items()
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from backend.java_properties import parse_properties_text
 from backend.supervisor import process_checks as signs
 from backend.supervisor.layout import (
     CLUSTER_NAME,
@@ -105,6 +106,8 @@ def write_broker_config(layout: ClusterLayout, group: GroupLayout, broker: Broke
             "haListenPort": str(broker.replication_port),
         }
     if broker.config_path.exists():
+        if is_uncontrolled(broker):
+            ours.pop("enableControllerMode", None)
         _update(broker.config_path, ours)
         return
     first = {
@@ -119,6 +122,17 @@ def write_broker_config(layout: ClusterLayout, group: GroupLayout, broker: Broke
         "# Written by `regent up`; you can add RocketMQ broker properties.\n"
         + "".join(f"{name}={value}\n" for name, value in (first | ours).items()),
     )
+
+
+def is_uncontrolled(broker: BrokerLayout) -> bool:
+    """Return whether the settings of a broker say that it has no controller.
+
+    So they do once its group was switched to acting-master mode. They say nothing at first.
+    """
+    if not broker.config_path.exists():
+        return False
+    given = parse_properties_text(broker.config_path.read_text())
+    return given.get("enableControllerMode", "").strip().lower() == "false"
 
 
 def _update(path: Path, ours: Mapping[str, str]) -> None:

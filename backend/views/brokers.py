@@ -6,15 +6,19 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from backend.domain.broker import Broker, BrokerRole, BrokerState
-from backend.domain.broker_group import BrokerGroup, GroupMode, find_master
+from backend.domain.broker_group import BrokerGroup, find_master
 from backend.domain.protection import Protection
+from backend.rules.group_mode import GroupMode
 from backend.views.copying import copied
 from backend.views.field_texts import (
+    ACTING_BROKER,
+    ACTING_SINCE,
     BROKER_ADDRESS,
     BROKER_GROUP_NAME,
     BROKER_NAME,
     BROKERS_IN_GROUP,
     CLUSTER_NAME,
+    GROUP_MODE,
     LAST_HEARTBEAT_AT,
     REPLICA_ID,
     ROUTED_ID,
@@ -85,7 +89,9 @@ class BrokerGroupOut:
     id: Annotated[GraphId, Text("Key of the row of the broker group.")]
     name: Annotated[str, BROKER_GROUP_NAME]
     cluster_name: Annotated[str, CLUSTER_NAME]
-    mode: Annotated[RestText[GroupMode], Text("Whether a controller elects the master.")]
+    mode: Annotated[RestText[GroupMode], GROUP_MODE]
+    acting_broker: Annotated[str | None, ACTING_BROKER]
+    acting_since: Annotated[datetime | None, ACTING_SINCE]
     broker_count: Annotated[RestOnly[int], BROKERS_IN_GROUP]
     online_broker_count: Annotated[
         RestOnly[int], Text("Number of brokers of the group that are online.")
@@ -102,6 +108,7 @@ class BrokerGroupOut:
         return copied(
             cls,
             group,
+            acting_broker=None if group.acting_name is None else str(group.acting_name),
             broker_count=len(brokers),
             online_broker_count=sum(broker.is_online for broker in brokers),
             master=None if master is None else master.address,

@@ -132,3 +132,11 @@ PAGE_NEXT: Final = Text("Cursor of the next page. Null on the last page.")
 PAGE_ENDLESS_NEXT: Final = Text("Cursor of the next page, which later items may extend.")
 PAGE_HAS_MORE: Final = Text("Whether more items exist now.")
 PAGE_TOTAL_COUNT: Final = Text("Number of items on all pages.")
+
+GROUP_MODE: Final = Text(
+    "Who replaces an absent master: a controller elects one, a replica acts for it, or no broker."
+)
+ACTING_BROKER: Final = Text(
+    "Name of the replica that acts for the absent master. Null if none does."
+)
+ACTING_SINCE: Final = Text("Since when that replica acts, by the registrations. Null if none does.")

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from backend.db.replica_groups import PastChange
-from backend.domain.broker_group import GroupMode
 from backend.domain.election import Candidate, Verdict
 from backend.domain.replica_group import ChangeKind, LeasePolicy
+from backend.rules.group_mode import GroupMode
 from backend.services.controller.group_changes import GroupView
 from backend.services.controller.replica_views import ElectionView, ReplicaGroupView, ReplicaView
 from backend.views.copying import Copied, copied
@@ -15,6 +15,7 @@ from backend.views.field_texts import (
     BROKER_ADDRESS,
     BROKER_GROUP_NAME,
     CLUSTER_NAME,
+    GROUP_MODE,
     IS_IN_SYNC,
     IS_MASTER,
     IS_MASTER_ALIVE,
@@ -105,7 +106,7 @@ class ReplicaGroupOut:
     model: NotShown[GroupView]
     cluster_name: Annotated[str, CLUSTER_NAME]
     name: Annotated[str, BROKER_GROUP_NAME]
-    mode: Annotated[RestText[GroupMode], Text("Mode of the group. A controller elects its master.")]
+    mode: Annotated[RestText[GroupMode], GROUP_MODE]
     lease_policy: Annotated[LeasePolicy, LEASE_POLICY]
     lease_left_ms: Annotated[
         Int64, Text("Milliseconds until the lease of the master ends. 0 if no lease runs.")

@@ -1,7 +1,7 @@
 """Show how messages for a time stand on brokers."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Self
 
 from backend.domain.timer import BrokerTimers, TimerSpan, TopicTimers
@@ -13,6 +13,7 @@ from backend.views.field_texts import (
     TOPIC_NAME,
 )
 from backend.views.graph_forms import Int64, Text, in_graph
+from backend.views.instants import reported_instant
 from backend.views.observed_pages import ObservedPage
 from backend.views.unknown_brokers import UnknownBrokerOut
 
@@ -23,11 +24,6 @@ class TimerSpanOut:
 
     starts_at: Annotated[datetime, Text("Start of the minute or hour.")]
     waiting_count: Annotated[Int64, Text("Number of messages that are due in it.")]
-
-    @classmethod
-    def of(cls, span: TimerSpan) -> Self:
-        """Show a minute or an hour."""
-        return cls(_time(span.starts_ms), span.waiting_count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +94,8 @@ class BrokerTimersOut:
             cluster_name=timers.broker.cluster_name,
             broker_group_name=timers.broker.broker_group_name,
             broker_address=timers.broker.address,
-            first_due_at=_time_or_none(held.first_due_ms),
-            last_due_at=_time_or_none(held.last_due_ms),
+            first_due_at=reported_instant(held.first_due_ms),
+            last_due_at=reported_instant(held.last_due_ms),
             minutes=_spans(held.minutes),
             hours=_spans(held.hours),
             topics=[TopicTimersOut.of(one) for one in held.topics],
@@ -113,12 +109,8 @@ class TimersOut(ObservedPage[BrokerTimersOut, UnknownBrokerOut]):
 
 
 def _spans(spans: tuple[TimerSpan, ...] | None) -> list[TimerSpanOut] | None:
-    return None if spans is None else [TimerSpanOut.of(one) for one in spans]
-
-
-def _time(time_ms: int) -> datetime:
-    return datetime.fromtimestamp(time_ms / 1000, UTC)
-
-
-def _time_or_none(time_ms: int | None) -> datetime | None:
-    return None if time_ms is None else _time(time_ms)
+    """Show minutes or hours, except those that are outside all calendars."""
+    if spans is None:
+        return None
+    times = [(reported_instant(one.starts_ms), one.waiting_count) for one in spans]
+    return [TimerSpanOut(at, count) for at, count in times if at is not None]

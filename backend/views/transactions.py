@@ -1,7 +1,7 @@
 """Show pending transactions."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Self
 
 from backend.domain.transaction import PendingTransaction
@@ -13,6 +13,7 @@ from backend.views.field_texts import (
     TOPIC_NAME,
 )
 from backend.views.graph_forms import Int64, Text, in_graph
+from backend.views.instants import reported_instant
 from backend.views.observed_pages import ObservedPage
 from backend.views.unknown_brokers import UnknownBrokerOut
 
@@ -28,7 +29,10 @@ class PendingTransactionOut:
     producer_group_name: Annotated[str, Text("Name of the producer group.")]
     topic: Annotated[str, TOPIC_NAME]
     queue_id: Annotated[int, Text("Number of the queue that gets the message at the commit.")]
-    born_at: Annotated[datetime, Text("Time when the producer created the message.")]
+    born_at: Annotated[
+        datetime | None,
+        Text("Time when the producer created the message. Null if it is invalid."),
+    ]
     age_ms: Annotated[Int64, Text("Milliseconds since the creation, by the clock of the broker.")]
     check_count: Annotated[int, Text("How often the broker asked the producer group.")]
     message_id: Annotated[str, Text("Id of the half message, which contains its place.")]
@@ -47,7 +51,7 @@ class PendingTransactionOut:
             cluster_name=transaction.broker.cluster_name,
             broker_group_name=transaction.broker.broker_group_name,
             broker_address=transaction.broker.address,
-            born_at=datetime.fromtimestamp(held.born_ms / 1000, UTC),
+            born_at=reported_instant(held.born_ms),
         )
 
 

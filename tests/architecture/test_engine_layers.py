@@ -5,12 +5,14 @@ declarations and paths that begin with `crate`, `super` or `self`. Unit tests ar
 """
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-SOURCES: Final = Path(__file__).resolve().parents[2] / "workers/engine/commitlog/src"
+ENGINE: Final = Path(__file__).resolve().parents[2] / "workers/engine"
+SOURCES: Final = ENGINE / "commitlog/src"
 LAYER: Final = re.compile(r"^// Layer (\w+): ", re.MULTILINE)
 MODULE: Final = re.compile(r"^(?:pub )?mod (\w+);", re.MULTILINE)
 UNIT_TESTS: Final = re.compile(r"^#\[cfg\(test\)\]\n.*\Z", re.MULTILINE | re.DOTALL)
@@ -113,6 +115,17 @@ def circles(imports):
         return seen
 
     return sorted(module for module in imports if module in reached(module))
+
+
+def test_the_state_of_share_queues_knows_neither_store_nor_protocol():
+    """Q1, Q65: its crate uses no other crate of ours, and those that use it go through its face."""
+    manifest = tomllib.loads((ENGINE / "share" / "Cargo.toml").read_text())
+
+    assert [name for name in manifest["dependencies"] if name.startswith("regent-")] == []
+    public = re.findall(
+        r"^pub mod", (ENGINE / "share" / "src" / "lib.rs").read_text(), re.MULTILINE
+    )
+    assert public == []
 
 
 def test_each_module_is_in_one_layer():

@@ -24,6 +24,7 @@ def test_the_catalogue_is_whole(scenarios):
     assert numbers == [
         *(f"S{number}" for number in range(1, 144)),
         *(f"L{number}" for number in range(1, 68)),
+        *(f"O{number}" for number in range(1, 59)),
     ]
 
 

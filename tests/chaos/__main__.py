@@ -128,7 +128,8 @@ def _described(outcome: Outcome) -> str:
         f"seed {plan.seed} ({plan.policy}, {plan.flush}): {outcome.failover_count} failovers"
         f" ({kinds}) by {outcome.fault_count} faults in {outcome.duration_s:.0f} s"
         f" ({outcome.own_processor_s:.0f} s of processor time of the run's own);"
-        f" {outcome.acknowledged_count} messages acknowledged, {outcome.read_count} readings"
+        f" {outcome.acknowledged_count} messages acknowledged, {outcome.read_count} readings,"
+        f" {outcome.delivery_count} deliveries by POP"
     )
 
 

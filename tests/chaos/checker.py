@@ -2,8 +2,8 @@
 
 The invariants (targets.md 5.2): I1 no acknowledged message is lost, I2 one master acknowledges at a
 time, I4 every queue offset is used once. I7 replicas are equal byte for byte, I8 a message that was
-read stays. I9 committed offsets do not go back, I13 delayed messages are delivered. The journal is
-compared with the store of the last master.
+read stays. I9 committed offsets do not go back, I13 delayed messages are delivered. `pop_checks.py`
+has the invariants of share queues. The journal is compared with the store of the last master.
 """
 
 import bisect
@@ -13,6 +13,7 @@ from typing import Final
 
 from tests.chaos.consumer_checks import check_commits, check_delays
 from tests.chaos.evidence import Breach, Evidence, Violation, number_of
+from tests.chaos.pop_checks import check_pops
 from tests.chaos.stores import QUEUE_ENTRY_BYTES, BrokerStore
 
 _ENTRY: Final = struct.Struct(">qiq")
@@ -31,6 +32,7 @@ def check(evidence: Evidence) -> list[Violation]:
         *_check_masters(evidence, truth),
         *check_commits(evidence, truth),
         *check_delays(evidence, truth),
+        *check_pops(evidence, truth),
     ]
 
 

@@ -21,6 +21,7 @@ from tests.chaos.network import Network
 from tests.chaos.schedule import LEASE_S
 from tests.chaos.sockets import find_owner
 from tests.integration.broker.agent import write_config
+from tests.integration.broker.forking import ForkedProcess, forking_process
 
 ROOT: Final = Path(__file__).parents[2]
 GROUP: Final = "broker-c"
@@ -74,7 +75,7 @@ class Process:
     def __init__(self, command: list[str], log_path: Path, environment: Mapping[str, str]) -> None:
         self._command, self.log_path = command, log_path
         self._environment = environment
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
 
     @property
     def pid(self) -> int | None:
@@ -89,15 +90,18 @@ class Process:
     def start(self) -> None:
         """Start it, unless it runs."""
         if self._process is None:
-            with self.log_path.open("ab") as log:
-                self._process = subprocess.Popen(
-                    self._command,
-                    cwd=ROOT,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    env=os.environ | self._environment,
-                )
+            self._process = self._spawn()
+
+    def _spawn(self) -> subprocess.Popen[bytes] | ForkedProcess:
+        with self.log_path.open("ab") as log:
+            return subprocess.Popen(
+                self._command,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=os.environ | self._environment,
+            )
 
     def send_signal(self, number: signal.Signals) -> None:
         """Signal it, if it runs."""
@@ -125,8 +129,23 @@ class Process:
         return code
 
 
+class AgentProcess(Process):
+    """An agent, forked from a process that has imported its program: a run starts dozens."""
+
+    def __init__(self, config: Path, log_path: Path) -> None:
+        super().__init__(["-c", str(config)], log_path, {})
+        # Its imports are not part of the first start.
+        forking_process()
+
+    def _spawn(self) -> ForkedProcess:
+        return forking_process().fork(*self._command, log_path=self.log_path)
+
+
 class Cluster:
     """One group of three under one control plane."""
+
+    silence_scan_interval_s = 5.0
+    """How often the name server looks for silent brokers; elections do not depend on it."""
 
     def __init__(
         self,
@@ -153,7 +172,15 @@ class Cluster:
         self.ports = {agent: next(ports) for agent in AGENTS}
         self.controller = self._controller_process(policy)
         self.agents = {agent: self._agent_process(agent, flush, properties) for agent in AGENTS}
+        self.client_pids: set[int] = set()
+        """Processes of clients: their connections may have any address."""
+
         self._connection: psycopg.AsyncConnection | None = None
+
+    @property
+    def name_server(self) -> str:
+        """Return the address of the control plane for agents and clients."""
+        return f"{self.hosts.proxy}:{self.controller_port}"
 
     async def open_network(self) -> None:
         """Let the nodes reach one another."""
@@ -221,6 +248,7 @@ class Cluster:
         named = {agent_name(agent): process.pid for agent, process in self.agents.items()}
         named[CONTROLLER] = self.controller.pid
         pids = {pid: name for name, pid in named.items() if pid is not None}
+        pids |= dict.fromkeys(self.client_pids, CLIENT)
         pid = find_owner((host, port), self.hosts.proxy, pids)
         return None if pid is None else pids[pid]
 
@@ -233,12 +261,12 @@ class Cluster:
         }
         command = [sys.executable, "-m", "tests.chaos.control_plane"]
         command += [self.hosts.real, str(self.controller_port)]
+        command += [str(self.silence_scan_interval_s)]
         return Process(command, self.directory / "controller.log", environment)
 
-    def _agent_process(self, agent: int, flush: str, properties: Mapping[str, str]) -> Process:
+    def _agent_process(self, agent: int, flush: str, properties: Mapping[str, str]) -> AgentProcess:
         root = self.directory / agent_name(agent)
         root.mkdir()
-        controller = f"{self.hosts.proxy}:{self.controller_port}"
         config = write_config(
             root,
             brokerName=GROUP,
@@ -247,11 +275,8 @@ class Cluster:
             brokerIP2=self.hosts.proxy,
             listenPort=str(self.ports[agent]),
             haListenPort=str(self.ports[agent] + 1),
-            enableControllerMode="true",
-            controllerAddr=controller,
-            namesrvAddr=controller,
+            namesrvAddr=self.name_server,
             flushDiskType=flush,
-            controllerHeartBeatTimeoutMills=str(int(LEASE_S * 1000)),
             brokerHeartbeatInterval="200",
             syncBrokerMetadataPeriod="500",
             haSendHeartbeatInterval="200",
@@ -261,10 +286,18 @@ class Cluster:
             # A full disk of this machine must not cause deletions.
             cleanFileForciblyEnable="false",
             diskMaxUsedSpaceRatio="95",
+            **self._role(agent),
             **properties,
         )
-        command = [sys.executable, "-m", "workers.broker", "-c", str(config)]
-        return Process(command, root / "agent.log", {})
+        return AgentProcess(config, root / "agent.log")
+
+    def _role(self, _agent: int) -> Mapping[str, str]:
+        """Return the settings that make an agent a member of the group."""
+        return {
+            "enableControllerMode": "true",
+            "controllerAddr": self.name_server,
+            "controllerHeartBeatTimeoutMills": str(int(LEASE_S * 1000)),
+        }
 
 
 def _free_ports(hosts: Hosts) -> Iterator[int]:

@@ -1,10 +1,12 @@
 """Commit the offsets of a consumer group, as messages are acknowledged, and query them.
 
-It sends to the broker that acknowledged last. One request is on its way at a time, and each commit
-of a queue is greater than the former ones. So an offset that goes back was never requested.
+The committer asks the broker that serves the group, one request after the other. Each commit of a
+queue is greater than the former ones. So an offset that goes back was never requested.
 """
 
 import asyncio
+import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,9 +27,11 @@ class Committer:
 
     workload: Workload
     journal: Journal
+    find_server: Callable[[], int]
     _ends: list[int] = field(default_factory=lambda: [0] * QUEUE_COUNT)
     _committed: list[int] = field(default_factory=lambda: [0] * QUEUE_COUNT)
     _seen_count: int = 0
+    _greeted: Client | None = None
     _task: asyncio.Task[None] | None = None
     _is_over: bool = False
 
@@ -48,13 +52,24 @@ class Committer:
 
     async def _run(self) -> None:
         while not self._is_over:
-            agent = self.workload.last_master
+            agent = self.find_server()
             self._count_ends()
+            await self._greet(agent)
             for queue in range(QUEUE_COUNT):
                 if self._ends[queue] > self._committed[queue]:
                     await self._commit(agent, queue)
                 await self._look(agent, queue)
             await asyncio.sleep(INTERVAL_S)
+
+    async def _greet(self, agent: int) -> None:
+        """Send a heartbeat, which creates the group: no broker takes commits of an unknown one."""
+        client = self.workload.client_of(agent)
+        if client is None or client is self._greeted:
+            return
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                answer = await client.heartbeat(GROUP, TOPIC)
+            self._greeted = client if answer.code == 0 else None
 
     def _count_ends(self) -> None:
         for told in self.journal.acknowledgements[self._seen_count :]:
@@ -71,6 +86,9 @@ class Committer:
         told = await _ask(client, RequestCode.UPDATE_CONSUMER_OFFSET, fields)
         answered_at_s = None if told is None else self.journal.now_s()
         is_taken = told is not None and told[0] == 0
+        if not is_taken:
+            # The broker may not know the group yet.
+            self._greeted = None
         self.journal.committed(Commit(agent, queue, offset, sent_at_s, answered_at_s, is_taken))
 
     async def _look(self, agent: int, queue: int) -> None:

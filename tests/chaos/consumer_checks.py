@@ -38,7 +38,7 @@ def check_commits(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]
     in_doubt = {(c.queue, c.offset) for c in evidence.commits if c.answered_at_s is None}
     sent = {(c.queue, c.offset) for c in evidence.commits}
     logged: dict[int, _Logged] = {}
-    for position, queue, offset in _offsets_in(truth, evidence.topic):
+    for position, queue, offset in _offsets_in(truth, evidence):
         held = logged.setdefault(queue, _Logged())
         if (queue, offset) not in sent:
             text = f"queue {queue} has {offset} at {position}"
@@ -52,13 +52,14 @@ def check_commits(evidence: Evidence, truth: BrokerStore) -> Iterator[Violation]
     yield from _check_last(evidence, truth, logged)
 
 
-def _offsets_in(truth: BrokerStore, topic: str) -> Iterator[tuple[int, int, int]]:
-    """Yield position, queue and offset of the topic's queues in the records of state."""
+def _offsets_in(truth: BrokerStore, evidence: Evidence) -> Iterator[tuple[int, int, int]]:
+    """Yield position, queue and offset of the committer's queues in the records of state."""
+    wanted = f"{evidence.topic}@{evidence.committing_group}"
     for record in truth.records:
         if record.topic == STATE_TOPIC:
             # The first byte is the version.
             for key, queues in msgspec.msgpack.decode(record.body[1:])[_OFFSETS_FIELD].items():
-                if key.partition("@")[0] == topic:
+                if key == wanted:
                     for queue, offset in queues.items():
                         yield record.position, queue, offset
 

@@ -1,8 +1,9 @@
 """Run the control plane's remoting port alone: controller and name server, without HTTP doors.
 
 A chaos run kills and starts this process repeatedly; the doors would take most of that time. Usage:
-`python -m tests.chaos.control_plane HOST PORT`, with `REGENT_DATABASE_URL`, `REGENT_REDIS_URL` and
-`REGENT_LEASE_POLICY` as for `backend.server`.
+`python -m tests.chaos.control_plane HOST PORT [SCAN]`. `SCAN` is the seconds between searches for
+silent brokers, 5 by default. `REGENT_DATABASE_URL`, `REGENT_REDIS_URL` and `REGENT_LEASE_POLICY`
+are those of `backend.server`.
 """
 
 import asyncio
@@ -15,11 +16,13 @@ from redis.asyncio import Redis
 from backend.clients.clock import SystemClock
 from backend.db.engine import open_database
 from backend.domain.replica_group import LeasePolicy
-from backend.nameserver.server import NameServer
+from backend.nameserver.server import SILENCE_SCAN_INTERVAL_S, NameServer
 from tests.plain_logs import log_plainly
 
 
-async def serve(host: str, port: int) -> None:
+async def serve(
+    host: str, port: int, silence_scan_interval_s: float = SILENCE_SCAN_INTERVAL_S
+) -> None:
     """Serve until killed."""
     database = open_database(os.environ["REGENT_DATABASE_URL"], application_name="chaos")
     async with (
@@ -31,6 +34,7 @@ async def serve(host: str, port: int) -> None:
             redis=redis,
             clock=SystemClock(),
             lease_policy=LeasePolicy(os.environ["REGENT_LEASE_POLICY"]),
+            silence_scan_interval_s=silence_scan_interval_s,
         ),
     ):
         await asyncio.Event().wait()
@@ -38,4 +42,4 @@ async def serve(host: str, port: int) -> None:
 
 if __name__ == "__main__":
     log_plainly()
-    uvloop.run(serve(sys.argv[1], int(sys.argv[2])))
+    uvloop.run(serve(sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:4])))

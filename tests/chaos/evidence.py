@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tests.chaos.journal import Acknowledgement, Commit, Look, Reading
+from tests.chaos.journal import (
+    Acknowledgement,
+    Commit,
+    Delivery,
+    Look,
+    Reading,
+    Settlement,
+)
 from tests.chaos.stores import BrokerStore
 
 
@@ -22,6 +29,17 @@ class Breach(StrEnum):
     OFFSET_BACK = "a committed offset went back"
     OFFSET_INVENTED = "an offset was never committed"
     UNDELIVERED = "an acknowledged delayed message was never delivered"
+    EARLY = "a consumer received a message before its time"
+    ANOTHER_KEY = "copies of a message have different keys"
+    INVENTED = "a message was never sent"
+    UNCOMMITTED = "a consumer received a message before its transaction was committed"
+    COMMITTED_TWICE = "a committed message is at two places"
+    NEVER_VISIBLE = "a committed message was never received"
+    TWO_HOLDERS = "two clients had the lock of a queue at a time"
+    FINISHED_AGAIN = "a finished message was handed out again"
+    FORGOTTEN = "a message was finished without an act of a consumer"
+    HELD_TWICE = "two consumers had a message at a time"
+    TWO_OWNERS = "two brokers handed out messages at a time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +69,11 @@ class Evidence:
     """The numbers of acknowledged messages of `delayed_topic`."""
 
     delayed_topic: str = ""
+    committing_group: str = ""
     commits: Sequence[Commit] = ()
     looks: Sequence[Look] = ()
+    deliveries: Sequence[Delivery] = ()
+    settlements: Sequence[Settlement] = ()
 
 
 def number_of(body: bytes) -> int:

@@ -6,6 +6,7 @@ Times are seconds of the monotonic clock since the run began.
 import json
 import time
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,6 +64,80 @@ class Look:
     answered_at_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class LockEvent:
+    """An answer to a client that wanted a lock, or the request of a client that releases it."""
+
+    agent: int
+    client: str
+    asked_at_s: float
+    answered_at_s: float
+    """The time of the question for a release: from then on the client has no lock."""
+
+    is_given: bool = False
+    is_release: bool = False
+
+
+class Act(StrEnum):
+    """What a consumer wants done with a message that it has by POP."""
+
+    FINISH = "finish"
+    KEEP = "keep"
+    GIVE_BACK = "give back"
+
+
+class Effect(StrEnum):
+    """What is known of an act."""
+
+    DONE = "done"
+    NONE = "none"
+    UNKNOWN = "unknown"
+    """No answer, or another error than that of a void handle: it may take effect at any time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A message that a broker handed out by POP."""
+
+    number: int
+    consumer: str
+    agent: int
+    queue: int
+    offset: int
+    tag: int
+    """The lease epoch of the owner, modulo 998."""
+
+    pop_time_ms: int
+    """The time of the delivery, by the clock of the broker."""
+
+    invisible_ms: int
+    asked_at_s: float
+    answered_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What a consumer asked to be done with a delivery, and what came of it."""
+
+    act: Act
+    agent: int
+    """The broker that was asked."""
+
+    queue: int
+    offset: int
+    tag: int
+    pop_time_ms: int
+    """With the tag, which delivery it is."""
+
+    asked_at_s: float
+    answered_at_s: float
+    effect: Effect
+    until_ms: int | None = None
+    """The end of the longer time, by the clock of the broker; only of `Act.KEEP` that is done."""
+
+    is_batch: bool = False
+
+
 class Journal:
     """The journal of one run; the data for the checker is also kept in memory."""
 
@@ -74,6 +149,9 @@ class Journal:
         self.deferred: list[int] = []
         self.commits: list[Commit] = []
         self.looks: list[Look] = []
+        self.locks: list[LockEvent] = []
+        self.deliveries: list[Delivery] = []
+        self.settlements: list[Settlement] = []
 
     def now_s(self) -> float:
         """Give the time."""
@@ -103,6 +181,21 @@ class Journal:
         """Record a reported committed offset."""
         self.looks.append(entry)
         self._write("looked", asdict(entry))
+
+    def locked(self, entry: LockEvent) -> None:
+        """Record that a lock was given, refused or released."""
+        self.locks.append(entry)
+        self._write("locked", asdict(entry))
+
+    def delivered(self, entry: Delivery) -> None:
+        """Record a message that a broker handed out."""
+        self.deliveries.append(entry)
+        self._write("delivered", asdict(entry))
+
+    def settled(self, entry: Settlement) -> None:
+        """Record an act of a consumer, and its effect."""
+        self.settlements.append(entry)
+        self._write("settled", asdict(entry))
 
     def note(self, event: str, **facts: Any) -> None:
         """Record other events: faults, refusals, elections."""

@@ -110,7 +110,10 @@ class Network:
             while not (there.is_set() and back.is_set()):
                 await there.wait()
                 await back.wait()
-            inward, outward = await asyncio.open_connection(self._real, port)
+            # Brokers without a controller recognize one another by their hosts.
+            inward, outward = await asyncio.open_connection(
+                self._real, port, local_addr=(self._proxy, 0)
+            )
             async with asyncio.TaskGroup() as pumps:
                 pumps.create_task(_pump(reader, outward, there))
                 pumps.create_task(_pump(inward, writer, back))

@@ -7,16 +7,26 @@ that repeats it.
 import asyncio
 import contextlib
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.chaos.checker import check
+from tests.chaos import checker
 from tests.chaos.cluster import AGENTS, Cluster, Standing
+from tests.chaos.committer import GROUP as COMMITTING_GROUP
 from tests.chaos.committer import Committer
 from tests.chaos.evidence import Evidence, Violation
 from tests.chaos.faults import Faults
-from tests.chaos.journal import Journal
+from tests.chaos.journal import (
+    NONE_COMMITTED,
+    Act,
+    Delivery,
+    Effect,
+    Journal,
+    Settlement,
+)
+from tests.chaos.poppers import Poppers
 from tests.chaos.schedule import Kind, draw_faults
 from tests.chaos.stores import read_store
 from tests.chaos.workload import DELAYED_TOPIC, QUEUE_COUNT, TOPIC, Address, Workload
@@ -25,6 +35,10 @@ RECOVERY_S_MAX: Final = 120.0
 PROGRESS_COUNT: Final = 10
 POLL_S: Final = 0.05
 IN_SYNC: Final = frozenset(AGENTS)
+
+
+class NotJudged(AssertionError):
+    """Nothing was seen that an invariant is judged by, so the run shows nothing of it."""
 
 
 class NotRecovered(AssertionError):
@@ -69,6 +83,7 @@ class Outcome:
     faults: dict[str, int] = field(default_factory=dict)
     acknowledged_count: int = 0
     read_count: int = 0
+    delivery_count: int = 0
     duration_s: float = 0.0
     own_processor_s: float = 0.0
     violations: list[str] = field(default_factory=list)
@@ -84,6 +99,32 @@ class Outcome:
         return sum(self.faults.values())
 
 
+def check_is_judged(observation_counts: Mapping[str, int]) -> None:
+    """Check that everything was seen that the invariants are judged by.
+
+    Raises:
+        NotJudged: something was never seen.
+    """
+    missing = [name for name, count in observation_counts.items() if not count]
+    if missing:
+        raise NotJudged(f"never seen: {', '.join(missing)}")
+
+
+def count_pops(deliveries: Sequence[Delivery], settlements: Sequence[Settlement]) -> dict[str, int]:
+    """Return how often each was seen that share queues are judged by."""
+    done = [one for one in settlements if one.effect is Effect.DONE]
+    places = {(one.queue, one.offset) for one in deliveries}
+    finished = [one for one in done if one.act is Act.FINISH]
+    return {
+        "message handed out (Q8)": len(deliveries),
+        "message handed out again (Q12)": len(deliveries) - len(places),
+        "message finished (Q9)": sum(not one.is_batch for one in finished),
+        "messages finished in a batch (Q9)": sum(one.is_batch for one in finished),
+        "message given back (Q10)": sum(one.act is Act.GIVE_BACK for one in done),
+        "message kept longer (Q8)": sum(one.act is Act.KEEP for one in done),
+    }
+
+
 async def run(plan: Plan, directory: Path) -> Outcome:
     """Run a plan and check it."""
     started_at_s = time.monotonic()
@@ -95,21 +136,24 @@ async def run(plan: Plan, directory: Path) -> Outcome:
     hosts = cluster.hosts
     addresses = {a: Address(hosts.proxy, port, hosts.client) for a, port in cluster.ports.items()}
     workload = Workload(addresses, journal)
-    committer = Committer(workload, journal)
+    committer = Committer(workload, journal, lambda: workload.last_master)
+    poppers = Poppers(workload, journal, lambda: workload.last_master)
     try:
-        scene = Scene(plan, cluster, workload, committer, journal, outcome)
+        scene = Scene(plan, cluster, workload, committer, journal, outcome, poppers)
         await scene.begin()
         await scene.disturb()
         outcome.violations += map(str, await scene.judge())
     except AssertionError as error:
         outcome.violations.append(f"{type(error).__name__}: {error}")
     finally:
+        await poppers.close()
         await committer.close()
         await workload.close()
         await cluster.close()
         journal.close()
     outcome.acknowledged_count = len(journal.acknowledgements)
     outcome.read_count = sum(len(seen.numbers) for seen in journal.readings)
+    outcome.delivery_count = len(journal.deliveries)
     outcome.duration_s = time.monotonic() - started_at_s
     outcome.own_processor_s = time.process_time()
     return outcome
@@ -125,6 +169,7 @@ class Scene:
     committer: Committer | None
     journal: Journal
     outcome: Outcome
+    poppers: Poppers | None = None
 
     async def begin(self) -> None:
         """Start everything, one broker after the other, so that the ids are known."""
@@ -136,6 +181,8 @@ class Scene:
         self.workload.start()
         if self.committer is not None:
             self.committer.start()
+        if self.poppers is not None:
+            self.poppers.start()
         await self.await_progress()
 
     async def disturb(self) -> None:
@@ -163,6 +210,9 @@ class Scene:
         standing = await self.await_calm()
         if self.committer is not None:
             await self.committer.close()
+        if self.poppers is not None:
+            await self.poppers.close()
+        check_is_judged(self.observation_counts())
         elections = await self._elections()
         await self.workload.close()
         replicas = [agent for agent in AGENTS if agent != standing.master]
@@ -173,7 +223,7 @@ class Scene:
             agent: read_store(self.cluster.directory / f"agent{agent}" / "store")
             for agent in AGENTS
         }
-        return check(
+        return checker.check(
             Evidence(
                 topic=TOPIC,
                 acknowledgements=self.journal.acknowledgements,
@@ -183,8 +233,11 @@ class Scene:
                 last_master=standing.master,
                 deferred=self.journal.deferred,
                 delayed_topic=DELAYED_TOPIC,
+                committing_group=COMMITTING_GROUP,
                 commits=self.journal.commits,
                 looks=self.journal.looks,
+                deliveries=self.journal.deliveries,
+                settlements=self.journal.settlements,
             )
         )
 
@@ -196,12 +249,13 @@ class Scene:
         assert standing.master is not None
         await self._await_all_read()
         await self._await_all_delivered(standing.master)
+        await self._await_all_finished(standing.master)
         return standing
 
     async def _elections(self) -> dict[int, int]:
         deadline_s = time.monotonic() + RECOVERY_S_MAX
         while (elections := await self.cluster.elections()) is None:
-            self._check(deadline_s, "Postgres does not answer")
+            self.check(deadline_s, "Postgres does not answer")
             await asyncio.sleep(POLL_S)
         return elections
 
@@ -213,7 +267,7 @@ class Scene:
             if found is not None and found.master is not None and found.members == members:
                 self.journal.note("standing", master=found.master, epoch=found.epoch)
                 return found
-            self._check(deadline_s, f"the group is {found}, not {sorted(members)}")
+            self.check(deadline_s, f"the group is {found}, not {sorted(members)}")
             await asyncio.sleep(POLL_S)
 
     async def await_whole(self) -> None:
@@ -225,7 +279,7 @@ class Scene:
         since_s, told = self.journal.now_s(), self.journal.acknowledgements
         first, deadline_s = len(told), time.monotonic() + RECOVERY_S_MAX
         while sum(entry.sent_at_s > since_s for entry in told[first:]) < PROGRESS_COUNT:
-            self._check(deadline_s, "nothing is acknowledged any more")
+            self.check(deadline_s, "nothing is acknowledged any more")
             await asyncio.sleep(POLL_S)
 
     async def _await_all_read(self) -> None:
@@ -238,7 +292,7 @@ class Scene:
         while any(
             shown.get((agent, queue), 0) < end for agent in AGENTS for queue, end in enumerate(ends)
         ):
-            self._check(deadline_s, f"brokers show {shown}, acknowledged was up to {ends}")
+            self.check(deadline_s, f"brokers show {shown}, acknowledged was up to {ends}")
             await asyncio.sleep(POLL_S)
 
     async def _await_all_delivered(self, master: int) -> None:
@@ -246,15 +300,49 @@ class Scene:
         wanted, deadline_s = set(self.journal.deferred), time.monotonic() + RECOVERY_S_MAX
         missing = wanted
         while missing:
-            self._check(deadline_s, f"not delivered: {sorted(missing)[:10]} of {len(wanted)}")
+            self.check(deadline_s, f"not delivered: {sorted(missing)[:10]} of {len(wanted)}")
             with contextlib.suppress(OSError, TimeoutError):
                 missing = wanted - await self.workload.read_delivered(master)
             await asyncio.sleep(POLL_S)
 
-    def _check(self, deadline_s: float, otherwise: str) -> None:
+    async def _await_all_finished(self, master: int) -> None:
+        """Wait until the consumers by POP have finished every message."""
+        if self.poppers is None:
+            return
+        deadline_s = time.monotonic() + RECOVERY_S_MAX
+        while (left := await self.poppers.unfinished(master)) != {}:
+            self.check(deadline_s, f"not finished by POP, start and end of queues: {left}")
+            await asyncio.sleep(POLL_S)
+
+    def observation_counts(self) -> dict[str, int]:
+        """Return how often each was seen that the invariants are judged by."""
+        journal = self.journal
+        found = {
+            "message acknowledged (I1)": len(journal.acknowledgements),
+            "message read (I8)": sum(len(seen.numbers) for seen in journal.readings),
+            "delayed message acknowledged (I13)": len(journal.deferred),
+        }
+        if self.committer is not None:
+            found |= {
+                "commit taken (I9)": sum(one.is_taken for one in journal.commits),
+                "committed offset reported (I9)": sum(
+                    one.offset != NONE_COMMITTED for one in journal.looks
+                ),
+            }
+        if self.poppers is not None:
+            found |= count_pops(journal.deliveries, journal.settlements)
+        return found
+
+    def check_others(self) -> None:
+        """Raise the error that ended something that a subclass has added."""
+
+    def check(self, deadline_s: float, otherwise: str) -> None:
         self.workload.check_alive()
         if self.committer is not None:
             self.committer.check_alive()
+        if self.poppers is not None:
+            self.poppers.check_alive()
+        self.check_others()
         ended = self.cluster.ended_by_itself()
         if ended:
             raise NotRecovered(f"ended by itself, with what code: {ended}")

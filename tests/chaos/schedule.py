@@ -6,7 +6,7 @@ seconds.
 
 import math
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -151,9 +151,13 @@ class Fault:
 
 
 def draw_faults(
-    seed: int, *, pause_s_max: float, only: Collection[Kind] = frozenset(Kind)
+    seed: int,
+    *,
+    pause_s_max: float,
+    only: Collection[Kind] = frozenset(Kind),
+    of: Side | None = None,
 ) -> Iterator[Fault]:
-    """Draw faults of some kinds, endlessly.
+    """Draw faults of some kinds, endlessly; partitions have a given side if there is one.
 
     Each round contains every kind before any repeats beyond its weight, so that a short run has all
     of them.
@@ -167,12 +171,22 @@ def draw_faults(
         each = list(weights)
         source.shuffle(each)
         for kind in (*each, *kinds):
-            yield _draw_fault(source, number, kind, pause_s_max)
+            yield _draw_fault(source, number, kind, pause_s_max, _sides(of))
             number += 1
 
 
-def _draw_fault(source: random.Random, number: int, kind: Kind, pause_s_max: float) -> Fault:
-    sides = source.choice(SIDES)
+def _sides(of: Side | None) -> Sequence[tuple[Side, Side]]:
+    return SIDES if of is None else [sides for sides in SIDES if of in sides]
+
+
+def _draw_fault(
+    source: random.Random,
+    number: int,
+    kind: Kind,
+    pause_s_max: float,
+    choices: Sequence[tuple[Side, Side]],
+) -> Fault:
+    sides = source.choice(choices)
     if kind is Kind.ONE_WAY and source.random() < 1 / 2:
         sides = (sides[1], sides[0])
     least_s, longest_s = PAUSE_S_MIN, BREAK_S_MAX

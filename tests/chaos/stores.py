@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Final
 
 QUEUE_ENTRY_BYTES: Final = 20
+NO_EPOCH: Final = -1
+"""The epoch of a group without a controller; it holds the whole log."""
+
 _MAGIC: Final = {0xDAA320A7: 1, 0xDAA320AB: 2}
 _BLANK_MAGIC: Final = 0xCBD43194
 _HEAD: Final = struct.Struct(">iI4xi4xqqi8x")
@@ -104,6 +107,9 @@ def _read_record(log: bytes, position: int) -> LogRecord | None:
 
 
 def _read_epochs(path: Path) -> Iterator[tuple[int, int]]:
+    if not path.exists():
+        yield NO_EPOCH, 0
+        return
     for line in path.read_text().splitlines()[2:]:
         epoch, _, start = line.partition("-")
         yield int(epoch), int(start)

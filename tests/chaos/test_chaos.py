@@ -15,7 +15,8 @@ PAUSE_S_MAX = 4
 
 
 @pytest.mark.timeout(1800)
-def test_faults_of_every_kind_lose_nothing_and_leave_replicas_alike(capsys):  # I1, I2, I4, I7, I8
+def test_faults_of_every_kind_lose_nothing_and_leave_replicas_alike(capsys):
+    # I1, I2, I4, I7, I8. By POP: Q8, Q9, Q10, Q12, Q18.
     command = [sys.executable, "-m", "tests.chaos", "--runs", "2"]
     command += ["--failovers", str(FAILOVERS), "--pause-max", str(PAUSE_S_MAX)]
 

@@ -64,6 +64,7 @@ def evidence(held=None, **changes):
         "last_master": 2,
         "deferred": [20, 21],
         "delayed_topic": DELAYED,
+        "committing_group": "readers",
         "commits": [
             committed(1, 0.5),
             committed(2, 1.5),

@@ -2,7 +2,7 @@
 
 import itertools
 
-from tests.chaos.schedule import LEASE_S, PAUSE_S_MIN, WEIGHTS, Kind, draw_faults
+from tests.chaos.schedule import LEASE_S, PAUSE_S_MIN, WEIGHTS, Kind, Side, draw_faults
 
 
 def drawn(seed, count, pause_s_max=20.0):
@@ -20,6 +20,12 @@ def test_another_seed_draws_others():
 def test_the_first_faults_are_of_every_kind():
     for seed in range(50):
         assert {fault.kind for fault in drawn(seed, len(WEIGHTS))} == set(Kind)
+
+
+def test_the_partitions_of_a_schedule_can_all_have_the_master():
+    faults = draw_faults(7, pause_s_max=4, of=Side.MASTER)
+
+    assert all(Side.MASTER in fault.sides for fault in itertools.islice(faults, 200))
 
 
 def test_kinds_come_as_often_as_they_weigh():

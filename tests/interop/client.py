@@ -115,6 +115,15 @@ class RunningScenario:
             reader.start()
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def check_alive(self) -> None:
+        """Raise if the scenario has ended."""
+        if self._has_ended():
+            raise ScenarioError(f"{self._title}: {self._describe()}")
+
+    @property
     def event_count(self) -> int:
         return len(self._events)
 

@@ -26,6 +26,9 @@ SHORT_RUN = (
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
     "-Xmx512m",
+    # No test uses TLS. By default each listener of a stock broker makes a key pair at its start,
+    # which takes more than half of the start's processor time.
+    "-Dtls.server.mode=disabled",
 )
 ENDED = "--- ended\n"
 NOWHERE = "127.0.0.1:1"

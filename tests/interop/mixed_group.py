@@ -12,10 +12,13 @@ from regent_engine import Command
 
 from backend.remoting.errors import RemotingError
 from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
 from tests.integration.broker.agent import Agent, write_config
 from tests.integration.broker.client import Client, messages
+from tests.integration.broker.popping import pop_fields
 from tests.interop.stock_broker import StockBroker
 from tests.processes import pause
+from workers.broker.tables.consumer_offsets import decode_offset_file
 
 TOPIC = "orders"
 QUEUE_COUNT = 4
@@ -159,12 +162,28 @@ class MixedGroup:
         client = await self.client(broker.address)
         return (await client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": TOPIC})).code == 0
 
+    async def refuses_pop(self, broker: AnyBroker) -> bool:
+        """Return whether a broker refuses POP for the reason that stock is in its group (D30)."""
+        client = await self.client(broker.address)
+        answer = await client.call(RequestCode.POP_MESSAGE, pop_fields(TOPIC, "readers"))
+        return answer.code == ResponseCode.NO_PERMISSION and self.stock.address in answer.remark
+
     async def commit(self, broker: AnyBroker, offset: int) -> None:
         """Commit how far a consumer group is."""
         fields = {"consumerGroup": "readers", "topic": TOPIC, "queueId": 0, "commitOffset": offset}
         client = await self.client(broker.address)
         assert (await client.heartbeat("readers", TOPIC)).code == 0
         assert (await client.call(RequestCode.UPDATE_CONSUMER_OFFSET, fields)).code == 0
+
+    async def held_offset(self, broker: AnyBroker) -> int | None:
+        """Read from a broker's own table how far a consumer group is.
+
+        A replica of ours lets its master answer the question of consumers (14).
+        """
+        client = await self.client(broker.address)
+        answer = await client.call(RequestCode.GET_ALL_CONSUMER_OFFSET)
+        held, _ = decode_offset_file(answer.body)
+        return held.offsets.get(f"{TOPIC}@readers", {}).get(0)
 
     async def committed(self, broker: AnyBroker) -> int | None:
         """Read how far a consumer group is."""

@@ -91,8 +91,15 @@ class StockStore:
     def write(
         self, directory: Path, *, sizes: Sizes, seed: int, count: int, **options: Any
     ) -> list[Event]:
-        """Append the script of a seed and return where each unit of it went."""
+        """Append the script of a seed and return where each unit of it went.
+
+        A kill may leave a queue file without an entry. It is deleted, as if the kill had come
+        before the file was made: with such a file the stock store finds no offset by time.
+        """
         events = self.run("write", directory, seed=seed, count=count, **sizes.options(), **options)
+        for name, content in list(queue_files(directory)):
+            if not any(content):
+                (directory / name).unlink()
         return events["appended"]
 
     def read(self, directory: Path, *, sizes: Sizes) -> Contents:

@@ -6,9 +6,11 @@ import pytest
 
 from backend.clients.clock import SystemClock
 from backend.nameserver.server import NameServer
+from backend.remoting.request_code import RequestCode
 from tests.integration.acting.conftest import FixedGroup
 from tests.integration.acting.test_acting import await_read, commit, committed
 from tests.integration.broker.client import Client
+from tests.integration.broker.popping import bodies, pop, pop_fields, set_mode
 from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.ports import free_port
@@ -105,6 +107,38 @@ async def test_a_replica_of_stock_acts_for_our_master_and_gives_back_what_it_too
     assert await committed(master) == 2
     assert (await master.send("orders", b"m3")).code == 0
     await await_read(replica, [b"m1", b"m2", b"m3"])
+
+
+async def test_our_master_refuses_pop_while_a_broker_of_stock_is_in_its_group(mixed_group):
+    """RocketMQ does not know what was acknowledged here (D30)."""
+    master = await mixed_group.add(0)
+    await mixed_group.await_members({0})
+    await master.heartbeat("g", "orders")
+    assert (await master.send("orders", b"m1")).code == 0
+    assert bodies(await pop(master, "orders")) == [b"m1"]
+
+    async def refusal():
+        told = await master.call(RequestCode.POP_MESSAGE, pop_fields("orders"))
+        return told if told.code == 16 else None
+
+    await mixed_group.start_stock(1)
+    await mixed_group.await_members({0, 1})
+
+    told = await eventually(refusal)
+    assert f"broker 1, {mixed_group.stock.address}, is of RocketMQ" in told.remark
+    assert "Set the mode of the consumer group to PULL" in told.remark
+    assert (await set_mode(master, "POP", "orders")).code == 16
+    assert (await set_mode(master, "PULL", "orders")).code == 0
+    assert (await master.pull("orders")).code == 0
+
+    await mixed_group.stock.kill()
+    await mixed_group.await_members({0})
+
+    async def is_served():
+        return (await set_mode(master, "POP", "orders")).code == 0
+
+    await eventually(is_served)
+    assert await pop(master, "orders") == []
 
 
 async def test_our_replica_acts_for_a_master_of_stock_and_gives_back_what_it_took(mixed_group):

@@ -56,7 +56,7 @@ async def test_stock_and_we_follow_each_other_and_take_over_without_loss(
 
     async def await_commit(broker, offset):
         async def is_so():
-            return await group.committed(broker) == offset
+            return await group.held_offset(broker) == offset
 
         await eventually(is_so, interval_s=0.1)
 
@@ -71,6 +71,7 @@ async def test_stock_and_we_follow_each_other_and_take_over_without_loss(
     await await_state(ours, 1, {1, 2})
     await journal.grow(50)
     await await_commit(stock, 10)
+    await eventually(lambda: group.refuses_pop(ours), interval_s=0.1)
 
     # It takes over, and ours comes back as its replica (S48, S70).
     await group.append_tail(ours, stock)

@@ -135,6 +135,7 @@ async def test_a_connected_client_uses_a_recreated_topic_once_its_table_is_clear
         assert any("Restart connected clients" in one for one in deleted.plan.impact)
         created = await agents.order("create_topic", **names)
         assert created.state is OperationState.DONE, created.outcome
+        await clients.ask("queues 16", "queues")
 
         brokers = ["broker-a", "broker-b"]
         assert await clients.send() == (0, brokers, ["The broker[null] not exist"])

@@ -17,7 +17,12 @@ from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.remoting import command as commands
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig, fault_of
 from backend.remoting.headers import ConsumerGroupHeader, encode_header
-from backend.remoting.names import CLOSED_TOPICS, SCHEDULE_TOPIC
+from backend.remoting.names import (
+    CLOSED_TOPICS,
+    HALF_OPERATION_TOPIC,
+    HALF_TOPIC,
+    SCHEDULE_TOPIC,
+)
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import RETRY_PREFIX
@@ -40,11 +45,14 @@ from workers.broker.commit_log.timer_delivery import Target, TimerDelivery
 from workers.broker.commit_log.write_block import DELIVERY_BLOCKS, REFUSAL_CODES, WriteBlock
 from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.configuration.settings import BrokerSettings
+from workers.broker.container.own_container import OwnContainer
 from workers.broker.errors import Refusal
 from workers.broker.group.alone import Alone
+from workers.broker.group.last_copies import LastCopies
 from workers.broker.group.membership import Membership
 from workers.broker.logical.confirmation import Confirmation
 from workers.broker.logical.leading import LeadingTable
+from workers.broker.logical.share_moves import ShareMoves
 from workers.broker.metrics.meters import Meters
 from workers.broker.metrics.resources import store_disks_of
 from workers.broker.replication.acknowledgement import Outcome
@@ -61,10 +69,13 @@ from workers.broker.routing.name_servers import NameServers
 from workers.broker.routing.neighbours import Neighbours
 from workers.broker.routing.peers import Peers
 from workers.broker.routing.topic_routes import TopicRoutes
+from workers.broker.shares.share_queues import ShareQueues
 from workers.broker.tables.clients import Consumers, Producers
+from workers.broker.tables.escaped import EscapedMessages
 from workers.broker.tables.offset_resets import OffsetResets
 from workers.broker.tables.queue_locks import QueueLocks
 from workers.broker.tables.queue_readers import QueueReaders
+from workers.broker.tables.request_modes import RequestModes
 from workers.broker.tables.state import BrokerState
 from workers.broker.tables.topics import WRITABLE, check_visible, permitted, topic_of
 from workers.broker.transactions.checking import Place, check_of
@@ -73,13 +84,20 @@ from workers.broker.transactions.leading import Transactions
 
 REFUSAL_REPORT_MS: Final = 10_000
 FORWARDED_PULL_COUNT_MAX: Final = 512
+_ANY_QUEUE: Final = -1
 """The pulls that wait at one leader of logical queues for the clients of this broker."""
+
+_UNSERVED_TOPICS: Final = CLOSED_TOPICS - {HALF_TOPIC, HALF_OPERATION_TOPIC}
+"""The closed topics that are nothing to the hot path, in which the engine itself stores nothing."""
 
 log = structlog.get_logger()
 
 
 class Broker:
     """One running broker: its store, its tables and its services."""
+
+    container: OwnContainer | None = None
+    """The container that it runs in, set before its start; None for a broker that is alone."""
 
     def __init__(
         self,
@@ -101,17 +119,18 @@ class Broker:
         self.clock, self.source, self.config_file = clock, source, config_file
         # Ages are differences of this clock: the wall clock can be set at any moment.
         self.elapsed_ms = elapsed_ms
-        self.settings_lock = asyncio.Lock()
+        self.settings_lock, self.restart_wanted = asyncio.Lock(), asyncio.Event()
         # One message that escaped from another group is searched and stored at a time.
-        self.escape_lock = asyncio.Lock()
+        self.last_copies, self.escape_lock = LastCopies(), asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
         self.name_servers: NameServers | None = None
         # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()
-        self.leading = LeadingTable(store)
-        self.resets, self.readers = OffsetResets(self.hot.facts_changed), QueueReaders(elapsed_ms())
+        facts_changed = self.hot.facts_changed
+        self.leading, self.share_moves = LeadingTable(store), ShareMoves(facts_changed, elapsed_ms)
+        self.resets, self.readers = OffsetResets(facts_changed), QueueReaders(elapsed_ms())
         self.polling = LongPolling(self.hot, clock=elapsed_ms)
         self.meters, self.read_threads = Meters(clock(), elapsed_ms()), ReadThreads()
         self.file_thread = FileThread()
@@ -119,17 +138,16 @@ class Broker:
             settings,
             topic_listener=self._on_topic_change,
             static_topic_listener=self._on_mapping_change,
-            group_listener=self.hot.facts_changed,
+            group_listener=facts_changed,
             build_delays=self._build_delays,
             flush_log=store.flush,
             clock=clock,
         )
         self.topics, self.groups = self.state.topics, self.state.groups
         self.offsets, self.static_topics = self.state.offsets, self.state.static_topics
-        self.consumers = Consumers[Caller](self.hot.facts_changed)
-        self.producers = Producers[Caller]()
+        self.consumers, self.producers = Consumers[Caller](facts_changed), Producers[Caller]()
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
-        self.locks, self.gate = QueueLocks(), WriteGate()
+        self.locks, self.gate = self._build_locks(), WriteGate()
         self.routes = TopicRoutes(elapsed_ms)
         self.peers = self._build_peers(IN_FLIGHT_COUNT_MAX)
         # Forwarded pulls wait for messages, and sends must not wait behind them.
@@ -140,7 +158,7 @@ class Broker:
         self.flusher = self._build_flusher()
         self.timers = self._build_timers()
         self.transactions = self._build_transactions()
-        self.shared = SharedState.of(self.state, store, self.timers)
+        self.shared = SharedState.of(self.state, store, self.timers, self.locks)
         self.journal = StateJournal(store, settings, self.shared, arrived=self.arrived)
         self.changes = self._build_changes()
         self.indexer = Indexer(store, clock=clock)
@@ -150,7 +168,11 @@ class Broker:
         self._refusal_reported_at = self._commit_reported_at = -REFUSAL_REPORT_MS
         self._is_read_limited = False
         self._serve_mappings()
-        self.confirmation = Confirmation(self)
+        self.confirmation, self.shares = Confirmation(self), ShareQueues(self)
+
+    def _build_locks(self) -> QueueLocks:
+        """Keep the holders in the log if a controller may choose another master."""
+        return QueueLocks(self.elapsed_ms if self.settings.controller_mode else None)
 
     def _build_peers(self, in_flight_count_max: int) -> Peers:
         return Peers(
@@ -202,7 +224,13 @@ class Broker:
             trace_on=settings.trace_on,
         )
         hot.set_setting_aside(True)
+        _take_transactions(hot, settings)
         return hot
+
+    @property
+    def request_modes(self) -> RequestModes:
+        """Return how groups receive the messages of topics."""
+        return self.state.request_modes
 
     @property
     def is_writable(self) -> bool:
@@ -254,6 +282,7 @@ class Broker:
         was_cordoned = self.is_cordoned
         self.settings, self.given = settings, given
         self.cleaner.use_settings(settings)
+        _take_transactions(self.hot, settings)
         self.topics.permit(settings.permissions)
         self.groups.auto_create = settings.auto_create_groups
         self.hot.facts_changed()
@@ -325,10 +354,17 @@ class Broker:
             Refusal: as `put_topic`; then nothing changes.
         """
         self._check_topic(topic)
+        if self.static_topics.find(topic.name) is None:
+            # The ids of its share queues are physical. Groups continue at their committed offsets.
+            self.shares.remove(topic=topic.name)
         self.leading.replaced(topic.name)
         is_mapping_changed = self.static_topics.put(topic.name, static)
         if self.topics.put(topic) or is_mapping_changed:
             self.changes.append()
+        self.shares.give_away_unled(topic.name)
+        if self.hot.wake_pops(topic.name, _ANY_QUEUE):
+            # Consumers get the messages of queues that are led from now on.
+            self.polling.take_turns()
 
     def confirm_queues(self, outdated: frozenset[str] = frozenset()) -> None:
         """Let led logical queues take messages, except those of topics with outdated mappings."""
@@ -372,6 +408,8 @@ class Broker:
         self.topics.remove(name)
         self.static_topics.remove(name)
         self.offsets.remove_topic(name)
+        self.request_modes.remove(topic=name)
+        self.shares.remove(topic=name)
         self.changes.append()
 
     def forget_positions(self, topic: str, queue_id: int) -> None:
@@ -422,6 +460,7 @@ class Broker:
 
     def start_deliveries(self) -> None:
         """Deliver delayed messages and those that wait for a time, and check transactions."""
+        self.escaped.expire(self.store.min_position)
         self.state.delays.start()
         self.timers.start()
         self.transactions.start()
@@ -552,10 +591,19 @@ class Broker:
     def forget(self, caller: Caller) -> None:
         """Remove a closed connection from every table."""
         self.producers.drop_channel(caller)
+        client_id = self.consumers.client_id_of(caller)
         for consumer_group_name in self.consumers.drop_channel(caller):
             self.notify_members(consumer_group_name)
+            self.shares.client_lost(caller.connection_id, consumer_group_name, client_id)
 
-    def _build_delays(self, stored: DelayOffsetFile | None) -> DelayDelivery:
+    @property
+    def escaped(self) -> EscapedMessages:
+        """Return which messages a replica let escape while it acted."""
+        return self.state.escaped
+
+    def _build_delays(
+        self, stored: DelayOffsetFile | None, escaped: EscapedMessages
+    ) -> DelayDelivery:
         return DelayDelivery(
             self.store,
             levels_ms=self.settings.delay_levels_ms,
@@ -572,6 +620,7 @@ class Broker:
                 find_queue=self._find_delivery_queue,
             ),
             clock=self.clock,
+            escaped=escaped,
             stored_at_ms=lambda level, offset: self.store.store_timestamp(
                 SCHEDULE_TOPIC, level - 1, offset
             ),
@@ -585,12 +634,14 @@ class Broker:
             find_target=self.find_target,
             find_block=self._find_delivery_block,
             clock=self.clock,
+            escaped=self.state.escaped,
         )
 
     def _build_transactions(self) -> Transactions:
         return Transactions(
             self,
             self.store,
+            self.hot.transactions,
             on_thread=self.read_threads.read,
             ask=self._ask_producer,
             clock=self.clock,
@@ -613,7 +664,10 @@ class Broker:
         self.put_topic_if_missing(topic_of(name, 1))
 
     def asks_for_master(self, log_position: int) -> bool:
-        """Return whether this broker asks about a half message for its absent master."""
+        """Return whether this broker asks about a half message for its absent master.
+
+        The log position is that of its first record.
+        """
         decisions = self.membership.decisions
         return decisions is not None and log_position not in decisions.kept
 
@@ -622,6 +676,9 @@ class Broker:
         group = half.properties.get(PRODUCER_GROUP, "")
         producers = [one for one in self.producers.find(group) or () if not one.is_gone]
         content = self.store.held_record(copy.log_position)
+        escapes = self.membership.escapes
+        if not producers and escapes is not None and escapes.take_half(half):
+            return
         if not producers or content is None:
             log.info("no_producer_to_ask", producer_group_name=group)
             return
@@ -692,6 +749,7 @@ class Broker:
 
     def _on_mapping_change(self, name: str, topic: BrokerTopic | None) -> None:
         self._serve_mapping(name, topic)
+        self.share_moves.forget_reports(name)
         self.topics.note_mapping(name)
         if self.name_servers is not None:
             self.name_servers.poke()
@@ -719,7 +777,7 @@ class Broker:
         """
         if topic is None or not self._blocks.isdisjoint(REFUSAL_CODES):
             self.hot.remove_topic(name)
-        elif name not in CLOSED_TOPICS and not name.startswith(RETRY_PREFIX):
+        elif name not in _UNSERVED_TOPICS and not name.startswith(RETRY_PREFIX):
             self.hot.set_topic(
                 name,
                 perm=permitted(topic, self.settings.permissions),
@@ -736,3 +794,9 @@ class Broker:
         log.critical("flush_failed", reason=str(error), exc_info=error)
         self.block_writes(WriteBlock.FLUSH_FAILED)
         self.membership.flush_failed()
+
+
+def _take_transactions(hot: HotPath, settings: BrokerSettings) -> None:
+    """Let the hot path take transactions, unless this broker refuses them."""
+    timeout_ms = None if settings.rejects_transactions else settings.transaction_timeout_ms
+    hot.take_transactions(timeout_ms)

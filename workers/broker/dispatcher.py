@@ -18,8 +18,10 @@ from backend.remoting.names import InvalidName
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import NotLeading, Refusal, Unconfirmed
-from workers.broker.logical.forwarding import forward, may_forward
+from workers.broker.logical.forwarding import POP_CODES, forward, may_forward
 from workers.broker.processors import load
+from workers.broker.processors.pop import check_again as check_pop_again
+from workers.broker.processors.pop import nothing_answer
 from workers.broker.processors.pulling import check_pull, retry_answer
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.fenced_changes import carry_out
@@ -77,10 +79,13 @@ class Dispatcher:
     def check_again(self, caller: Caller, command: Command) -> PullGrant | bytes:
         """Check a pull that has waited; return its new grant, or the answer that refuses it."""
         try:
+            if command.code in POP_CODES:
+                return check_pop_again(self._broker, command)
             return check_pull(self._broker, caller, command)
         except NotLeading:
-            # The next pull is forwarded to the leader.
-            return retry_answer(command)
+            # The next request is forwarded to the leader.
+            is_pop = command.code in POP_CODES
+            return nothing_answer(command) if is_pop else retry_answer(command)
         except Exception as error:  # noqa: BLE001 - see above
             return _explain(command, error)
 

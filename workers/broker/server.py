@@ -6,6 +6,7 @@ the store.
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import random
 import socket
@@ -25,7 +26,10 @@ from workers.broker.commit_log.bulk_turns import BulkTurns
 from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.configuration.settings import BrokerSettings
+from workers.broker.container.own_container import OwnContainer
 from workers.broker.dispatcher import Dispatcher
+from workers.broker.group.mode_switch import begin_switch, conclude_switch
+from workers.broker.listening import BACKLOG, bind, bind_one
 from workers.broker.metrics.meters import SNAPSHOT_INTERVAL_MS, ms_to_midnight
 from workers.broker.metrics.resources import memory_bytes
 from workers.broker.processors.traffic import take_counters
@@ -38,19 +42,9 @@ from workers.broker.routing.registration import RegistrationSource
 from workers.broker.session import BrokerSession
 from workers.broker.tables.lone_state import LoneState
 
-BACKLOG: Final = 1024
-FAST_PORT_DISTANCE: Final = 2
 IDLE_S_MAX: Final = 120.0
 DRAIN_TIMEOUT_S: Final = 3.0
-
 log = structlog.get_logger()
-
-
-class PortInUse(Exception):
-    """The broker cannot listen on the address of its settings."""
-
-    def __init__(self, host: str, port: int, reason: str) -> None:
-        super().__init__(f"cannot listen on {host}:{port}: {reason}")
 
 
 def now_ms() -> int:
@@ -69,22 +63,24 @@ class BrokerServer:
         clock: Callable[[], int] = now_ms,
         source: random.Random | None = None,
         config_file: ConfigFile | None = None,
+        container: OwnContainer | None = None,
     ) -> None:
         """Bind the ports, open the store and load the state.
 
         Raises:
             PortInUse: another process listens already.
-            StoreError: the store cannot be opened.
+            StoreError: the store cannot be opened. OSError: the disk refused.
             StateFileUnreadable: a state file and its backup are both damaged.
             IdentityMismatch: the store belongs to another broker group.
         """
+        self._switch = begin_switch(settings)
         if settings.controller_mode:
             check_identity(
                 settings.root_dir,
                 cluster_name=settings.cluster_name,
                 broker_name=settings.broker_name,
             )
-        self._sockets = _bind(settings)
+        self._sockets = bind(settings.bind_address, settings.listen_port)
         port: int = self._sockets[0].getsockname()[1]
         self.settings = dataclasses.replace(settings, listen_port=port)
         self._member: GroupMember | None = None
@@ -92,10 +88,11 @@ class BrokerServer:
         self._lone: LoneState | None = None
         self._lone_master: LoneMaster | None = None
         self._verification: Verification | None = None
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._close_sockets)
             if settings.controller_mode or settings.is_master:
                 ha_port = settings.ha_port_of(settings.listen_port)
-                self._ha_socket = _bind_one(settings.bind_address, ha_port)
+                self._ha_socket = bind_one(settings.bind_address, ha_port)
                 self._sockets.append(self._ha_socket)
                 ha_port = self._ha_socket.getsockname()[1]
                 self.settings = dataclasses.replace(self.settings, ha_listen_port=ha_port)
@@ -106,6 +103,7 @@ class BrokerServer:
                     # removed.
                     self._verification.doubt("cutDamageAt is set")
             self.store = _open_store(self.settings)
+            undo.callback(self.store.close)
             if self._verification is not None and self.store.are_epochs_from_backup:
                 self._verification.doubt("the epoch file was not readable, and its backup is older")
             if self._verification is not None:
@@ -118,9 +116,9 @@ class BrokerServer:
                 source=source or random.SystemRandom(),
                 config_file=config_file,
             )
-        except BaseException:
-            self._close_sockets()
-            raise
+            self.broker.container = container
+            undo.pop_all()
+        self.dispatcher = Dispatcher(self.broker)
         self._sessions: set[BrokerSession] = set()
         self._bulk_turns = BulkTurns()
         self._servers: list[asyncio.Server] = []
@@ -143,7 +141,6 @@ class BrokerServer:
         """Serve clients and keep the name servers informed."""
         broker = self.broker
         broker.state.add_system_topics()
-        dispatcher = Dispatcher(broker)
         broker.flusher.start()
         broker.indexer.start()
         broker.timers.begin()
@@ -168,7 +165,7 @@ class BrokerServer:
         # With the mark whether the log contains them.
         await broker.state.try_to_save_topics()
         for listener, is_fast in zip(self._sockets[:2], (False, True), strict=True):
-            self._servers.append(await self._listen(listener, dispatcher, is_fast=is_fast))
+            self._servers.append(await self._listen(listener, is_fast=is_fast))
         # A member of a group registers once its role is known.
         is_member = self._member is not None or self._fixed is not None
         links = broker.name_servers.start(is_held=is_member)
@@ -189,6 +186,7 @@ class BrokerServer:
         self._begin("save", broker.state.save_periodically())
         self._begin("keep-house", self._keep_house())
         self._begin("confirm-queues", broker.confirmation.run())
+        self._begin("share-queues", broker.shares.run())
         if self._lone is not None:
             self._begin("record", self._lone.run())
         if self._fixed is not None:
@@ -247,6 +245,8 @@ class BrokerServer:
         """Become a member of the group, with a complete log."""
         if self.broker.damage is not None:
             await member.mend()
+        if self._switch is not None:
+            await conclude_switch(self.broker, self._switch)
         self._begin("clean", self.broker.cleaner.run())
         await member.run()
 
@@ -271,6 +271,7 @@ class BrokerServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await broker.share_moves.close()
         await broker.timers.end()
         await broker.indexer.stop()
         await broker.flusher.stop()
@@ -298,10 +299,13 @@ class BrokerServer:
             broker.block_writes(WriteBlock.STOPPING)
             broker.stop_deliveries()
             await self._member.leave()
+            # Before routes name a replica that waits for the other mode, it has all commits.
+            await broker.last_copies.wait()
         if self._fixed is not None:
             # Before a replica acts, it has all that this broker took.
             broker.block_writes(WriteBlock.STOPPING)
             broker.stop_deliveries()
+            self._fixed.prepare_to_leave()
             if self._lone is not None:
                 self._lone.record()
         if broker.name_servers is not None:
@@ -321,13 +325,11 @@ class BrokerServer:
             return "unclean"
         return "clean"
 
-    async def _listen(
-        self, listener: socket.socket, dispatcher: Dispatcher, *, is_fast: bool
-    ) -> asyncio.Server:
+    async def _listen(self, listener: socket.socket, *, is_fast: bool) -> asyncio.Server:
         def build() -> BrokerSession:
             return BrokerSession(
                 self.broker,
-                dispatcher,
+                self.dispatcher,
                 sessions=self._sessions,
                 bulk_turns=self._bulk_turns,
                 is_fast=is_fast,
@@ -435,32 +437,3 @@ def _open_store(settings: BrokerSettings) -> Store:
             consent_to_cut=f"cutDamageAt={damage.position}",
         )
     return store
-
-
-def _bind(settings: BrokerSettings) -> list[socket.socket]:
-    """Bind the main and the fast port; port 0 lets the system choose both."""
-    port = settings.listen_port
-    ports = (port, port - FAST_PORT_DISTANCE if port else 0)
-    bound: list[socket.socket] = []
-    for number in ports:
-        try:
-            bound.append(_bind_one(settings.bind_address, number))
-        except PortInUse:
-            for one in bound:
-                one.close()
-            raise
-    return bound
-
-
-def _bind_one(address: str, port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((address, port))
-        # Linux lets two processes bind with SO_REUSEADDR; only listening fails.
-        listener.listen(BACKLOG)
-    except OSError as error:
-        listener.close()
-        raise PortInUse(address, port, error.strerror or str(error)) from error
-    listener.settimeout(0)
-    return listener

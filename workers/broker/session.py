@@ -10,10 +10,11 @@ the unread bytes in the socket are still read and served, without answers.
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Final, cast
+from typing import Final, ParamSpec, TypeVar, cast
 
 import structlog
 from regent_engine import (
@@ -46,15 +47,27 @@ Then its answers are sent, so that the client can continue, and other connection
 PULL_BYTES_A_TURN: Final = 256 << 10
 """The number of pulls that the engine answers of a slice; the rest waits for the next turn."""
 
+TURN_S: Final = 0.001
+"""Requests of a connection that the dispatcher serves take turns of so long with other work."""
+
 BULK_BYTES: Final = 64 << 10
 """A client with a larger answer takes turns with other such clients from then on."""
 
 WRITE_BUFFER_HIGH_BYTES: Final = 1 << 20
 
+HELD_BYTES_MAX: Final = 4 << 20
+"""Answers of a connection that wait for replicas: with more its requests are not read."""
+
 PulledOfQueue = tuple[str, str, int, int, int, int, int, int]
 """Group, topic, queue; pulls with messages and without, messages, bytes; the next offset."""
 
+Delivered = tuple[int, int, int]
+"""The number of a share queue, and the time in ms since 1970 and the tag of a delivery."""
+
 log = structlog.get_logger()
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class BrokerSession(asyncio.Protocol):
@@ -72,7 +85,7 @@ class BrokerSession(asyncio.Protocol):
         self._broker, self._dispatcher = broker, dispatcher
         self._sessions, self._bulk_turns = sessions, bulk_turns
         self.is_fast = is_fast
-        self.is_congested = False
+        self._is_paused, self._held_bytes = False, 0
         self.peer: tuple[str, int] = ("0.0.0.0", 0)  # noqa: S104 - until connected
         self.address = ""
         self.active_at = 0.0
@@ -90,12 +103,18 @@ class BrokerSession(asyncio.Protocol):
         self._next_turn: asyncio.Handle | BulkTurn | None = None
         self._takes_bulk = False
         self._waiting: deque[Command] = deque()
+        self._will_serve = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def is_gone(self) -> bool:
         """Return whether the client has left while its last requests are still served."""
         return self._transport is None
+
+    @property
+    def connection_id(self) -> int:
+        """Return the number of the connection in the engine."""
+        return self._connection_id
 
     @property
     def tasks(self) -> frozenset[asyncio.Task[None]]:
@@ -133,20 +152,30 @@ class BrokerSession(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Stop serving a client that does not read its answers."""
-        self.is_congested = True
+        self._is_paused = True
         self._adjust_reading()
 
     def resume_writing(self) -> None:
         """Serve the client again after it has read its answers."""
-        self.is_congested = False
-        self._serve_waiting()
-        self._broker.polling.catch_up(self._connection_id)
+        self._is_paused = False
+        self._catch_up()
+
+    @property
+    def is_congested(self) -> bool:
+        """Return whether the client waits to read its answers, or too many wait for replicas."""
+        is_full = self._is_paused or self._held_bytes > HELD_BYTES_MAX
+        # A client that left reads no more answers, so no request waits for that.
+        return is_full and self._transport is not None
+
+    def _catch_up(self) -> None:
+        if self._transport is not None and not self.is_congested:
+            self._serve_waiting()
+            self._broker.polling.catch_up(self._connection_id)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the client, and serve what it sent before it left."""
         self._transport = None
-        # The client reads no more answers, so no request waits for that.
-        self.is_congested = self._takes_bulk = False
+        self._takes_bulk = False
         if self._is_ended:
             self._serve_rest()
             self._forget_waiting()
@@ -207,6 +236,24 @@ class BrokerSession(asyncio.Protocol):
             self._broker.polling.parked()
         return is_parked
 
+    def pop(self, command: Command, grant: PullGrant, *, may_wait: bool) -> bool:
+        """Answer a checked POP, or have it wait; False if that is not possible now."""
+        assert self._connection is not None, "connected before requests arrive"
+        outcome = self._run(
+            self._connection.pop,
+            command,
+            grant,
+            now_ms=self._broker.clock(),
+            elapsed_ms=self._broker.elapsed_ms(),
+            may_wait=may_wait,
+            socket=self._free_socket(),
+        )
+        if outcome is None:
+            return True  # The connection ends.
+        is_taken, received = outcome
+        self._take_in(received)
+        return is_taken
+
     def answer_parked(self) -> None:
         """Answer parked pulls that are ready, as many as one turn answers."""
         connection = self._connection
@@ -214,9 +261,11 @@ class BrokerSession(asyncio.Protocol):
         if connection is None or self.is_congested or self.is_gone:
             return
         received = self._run(
-            partial(
-                connection.answer_parked, bytes_max=PULL_BYTES_A_TURN, socket=self._free_socket()
-            )
+            connection.answer_parked,
+            bytes_max=PULL_BYTES_A_TURN,
+            now_ms=self._broker.clock(),
+            elapsed_ms=self._broker.elapsed_ms(),
+            socket=self._free_socket(),
         )
         if received is None:
             return
@@ -295,25 +344,23 @@ class BrokerSession(asyncio.Protocol):
         if self.is_fast or self.is_congested or self._waiting or self.is_gone:
             takes_pulls = False
         received = self._run(
-            partial(
-                self._connection.receive,
-                self._chunk,
-                self._broker.clock(),
-                start=start,
-                size=size,
-                pull_bytes_max=PULL_BYTES_A_TURN if takes_pulls else 0,
-                socket=self._free_socket() if takes_pulls else None,
-                elapsed_ms=self._broker.elapsed_ms() if takes_pulls else 0,
-            )
+            self._connection.receive,
+            self._chunk,
+            self._broker.clock(),
+            start=start,
+            size=size,
+            pull_bytes_max=PULL_BYTES_A_TURN if takes_pulls else 0,
+            socket=self._free_socket() if takes_pulls else None,
+            elapsed_ms=self._broker.elapsed_ms() if takes_pulls else 0,
         )
         if received is not None:
             self._served -= received.left
             self._take_in(received)
 
-    def _run(self, work: Callable[[], Received]) -> Received | None:
+    def _run(self, work: Callable[P, T], /, *args: P.args, **options: P.kwargs) -> T | None:
         """Have the engine do work for this connection; None if the connection ends by it."""
         try:
-            return work()
+            return work(*args, **options)
         except ProtocolError as error:
             log.warning("client_broke_protocol", client=self.address, reason=str(error))
             self._served = len(self._chunk)
@@ -348,10 +395,11 @@ class BrokerSession(asyncio.Protocol):
         if replies := received.replies:
             self.send(replies)
         if pulled := received.pulled:
-            self._note_pulled(pulled, received.commits)
-        if deferred := received.deferred:
-            self._defer(deferred, received.deferred_position)
-        if received.arrivals:
+            self._note_pulled(pulled)
+        self._take_in_progress(received)
+        if received.deferred:
+            self._defer(received)
+        if received.has_appended:
             self._broker.appended(is_turn_due=received.is_turn_due)
         if (failure := received.store_failure) is not None:
             self._broker.store_failed(failure)
@@ -389,6 +437,22 @@ class BrokerSession(asyncio.Protocol):
         self._count(pulled)
         for group, topic, queue_id, *_, next_offset in pulled:
             self._broker.readers.note_next(group, topic, queue_id, next_offset)
+        self._take_in_progress(received)
+        if received.deferred:
+            self._defer(received)
+        if received.arrivals:
+            self._broker.appended(is_turn_due=False)
+        if cold := received.cold:
+            # A POP that waited needs its share queues named, or the disk.
+            self._waiting.extend(cold)
+            self._serve_waiting()
+
+    def _take_in_progress(self, received: Received) -> None:
+        """Record committed offsets, which are valid even if an answer is lost, and new waits."""
+        for group, topic, queue_id, offset in received.commits:
+            self._broker.commit(group, topic, queue_id, offset=offset, address=self.address)
+        if received.is_parked:
+            self._broker.polling.parked()
 
     def _check_again(self, pull: ParkedPull) -> None:
         """Check a parked pull whose grant has changed, and answer it or have it wait again."""
@@ -397,18 +461,20 @@ class BrokerSession(asyncio.Protocol):
         if isinstance(grant, bytes):
             self.send(grant)
             return
-        resume = partial(self._connection.resume, pull, grant, socket=self._free_socket())
-        received = self._run(resume)
+        received = self._run(
+            self._connection.resume,
+            pull,
+            grant,
+            now_ms=self._broker.clock(),
+            elapsed_ms=self._broker.elapsed_ms(),
+            socket=self._free_socket(),
+        )
         if received is not None:
             self._take_in_parked(received)
 
-    def _note_pulled(
-        self, pulled: list[PulledOfQueue], commits: list[tuple[str, str, int, int]]
-    ) -> None:
-        """Count answered pulls; their committed offsets are valid even if the answer is lost."""
+    def _note_pulled(self, pulled: list[PulledOfQueue]) -> None:
+        """Count answered pulls."""
         broker, now_ms = self._broker, self._broker.elapsed_ms()
-        for group, topic, queue_id, offset in commits:
-            broker.commit(group, topic, queue_id, offset=offset, address=self.address)
         for group, topic, queue_id, *_, next_offset in pulled:
             broker.readers.note_pull(
                 group,
@@ -432,14 +498,26 @@ class BrokerSession(asyncio.Protocol):
         self._takes_bulk = bytes_out >= BULK_BYTES
         self.active_at = self._loop.time()
 
-    def _defer(self, frames: bytes, position: int) -> None:
-        self._broker.membership.when_safe(position, partial(self._settle, frames))
+    def _defer(self, received: Received) -> None:
+        frames = received.deferred
+        self._held_bytes += len(frames)
+        if self.is_congested:
+            self._adjust_reading()
+        settle = partial(self._settle, frames, received.deferred_deliveries)
+        self._broker.membership.when_safe(received.deferred_position, settle)
 
-    def _settle(self, frames: bytes, outcome: Outcome) -> None:
-        """Answer sends that are stored safely, or report their outcome.
+    def _settle(self, frames: bytes, deliveries: list[Delivered], outcome: Outcome) -> None:
+        """Answer requests whose records are stored safely, or report their outcome.
 
-        After a failed flush there is no answer: the content of the disk is unknown.
+        After a failed flush there is no answer: the content of the disk is unknown. Deliveries
+        without an answer do not count, since no consumer saw the messages.
         """
+        was_congested = self.is_congested
+        self._held_bytes -= len(frames)
+        if was_congested:
+            self._loop.call_soon(self._catch_up)
+        if deliveries and (outcome is not Outcome.CONFIRMED or self.is_gone):
+            self._broker.shares.undo(deliveries)
         if outcome is Outcome.CONFIRMED:
             self.send(frames)
         elif outcome is Outcome.FLUSH_FAILED:
@@ -455,6 +533,7 @@ class BrokerSession(asyncio.Protocol):
         if not self._broker.gate.is_open:
             self._await_gate()
             return
+        end_s = time.perf_counter() + TURN_S
         while self._waiting and not self.is_congested and len(self._tasks) < OPEN_COUNT_MAX:
             command = self._waiting.popleft()
             self._serve(command)
@@ -462,10 +541,22 @@ class BrokerSession(asyncio.Protocol):
                 self._set_aside = None
                 self.go_on()
                 return
+            if self._waiting and time.perf_counter() >= end_s:
+                self._serve_later()
+                break
         if self._transport is None:
             self._end_if_served()
         else:
             self._adjust_reading()
+
+    def _serve_later(self) -> None:
+        if not self._will_serve:
+            self._will_serve = True
+            self._loop.call_soon(self._serve_next_turn)
+
+    def _serve_next_turn(self) -> None:
+        self._will_serve = False
+        self._serve_waiting()
 
     def _serve(self, command: Command) -> None:
         if command.is_response:

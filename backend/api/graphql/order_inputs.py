@@ -13,6 +13,7 @@ from backend.api.graphql.scalars import Int64
 from backend.domain.logical_queue.segment import OffsetMode
 from backend.domain.offset_reset import Position, ResetMode
 from backend.domain.orders.dead_letter import Destination
+from backend.domain.orders.group_mode import WantedMode
 from backend.domain.orders.message import BodyEncoding
 from backend.domain.orders.parameter import Field, fields_of
 from backend.domain.orders.replica_group import Mode
@@ -29,6 +30,7 @@ ENUM_NAMES: Final[dict[type[Enum], str]] = {
     ResourceKind: "ProtectedKind",
     ResetMode: "OffsetResetMode",
     Mode: "ElectionMode",
+    WantedMode: "WantedGroupMode",
 }
 for _enum, _name in ENUM_NAMES.items():
     strawberry.enum(_enum, name=_name, description=None)

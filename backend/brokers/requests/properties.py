@@ -70,16 +70,14 @@ class GetProperties(Inquiry[list[BrokerProperty]]):
 
 
 @dataclass(frozen=True, slots=True)
-class IsFencing(Request[bool]):
-    """Ask whether a broker checks fencing numbers: an agent does, a stock broker does not."""
+class IsStock(Request[bool]):
+    """Ask whether a broker is of RocketMQ: such a broker does not know the request."""
 
     code = RequestCode.GET_BROKER_PROPERTIES
-
-    def answer(self, _address: str, response: Command) -> bool:
-        return self.read(response)
+    also_read = frozenset({ResponseCode.REQUEST_CODE_NOT_SUPPORTED})
 
     def read(self, response: Command) -> bool:
-        return response.code == ResponseCode.SUCCESS
+        return response.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,6 +165,13 @@ def group(given: Given, directory: Directory) -> list[str]:
     return words
 
 
+def consume_mode(given: Given, directory: Directory) -> list[str]:
+    """Set how a consumer group receives a topic."""
+    words = ["group", "mode", given["g"], given["t"], given["m"].upper()]
+    words += ["--shared-clients", given["q"]] if "q" in given else []
+    return [*words, *_place(given, directory)]
+
+
 def group_deletion(given: Given, directory: Directory) -> list[str]:
     """Delete a consumer group."""
     words = ["group", "delete", given["g"], *_place(given, directory)]
@@ -187,6 +194,16 @@ def broker_status(given: Given, directory: Directory) -> list[str]:
     """Show a broker's figures."""
     group, which = _broker(given, directory)
     return ["broker", "status", group, *which]
+
+
+def broker_removal(given: Given, _directory: Directory) -> list[str]:
+    """Have a container stop the broker that cluster, broker group and id name."""
+    cluster, mark, rest = given["b"].partition(":")
+    group, second_mark, broker_id = rest.partition(":")
+    if not (mark and second_mark and broker_id.isascii() and broker_id.isdecimal()):
+        raise misuse(f"-b {given['b']} names no broker", "write CLUSTER:BROKER_GROUP:ID")
+    words = ["container", "remove-broker", group, "--broker", broker_id]
+    return [*words, "--cluster", cluster, "--container", given["c"]]
 
 
 def consume_stats(given: Given, directory: Directory) -> list[str]:

@@ -46,11 +46,9 @@ class Declined:
 Counterpart = Translated | Named | Declined
 
 
-_NO_POP: Final = Declined("our agents serve no pop consumers")
 _NO_LITE: Final = Declined("our agents have no lite topics")
 _NO_ROCKSDB: Final = Declined("our agents keep queues and metadata in files, not in RocksDB")
 _NO_COLD: Final = Declined("our agents do not throttle cold reads")
-_NO_CONTAINER: Final = Declined("our agents are separate processes, not brokers in a container")
 _NO_ACL: Final = Declined(
     "not built yet: remoting has no users and no access rules;"
     " `regent user` manages users of the control plane"
@@ -88,7 +86,13 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
         is_change=True,
     ),
     "updateSubGroupList": _NO_FILE,
-    "setConsumeMode": _NO_POP,
+    "setConsumeMode": Translated(
+        "group mode",
+        builders.consume_mode,
+        "b c t g m q",
+        "the plan names the members that rebalance",
+        is_change=True,
+    ),
     "deleteSubGroup": Translated(
         "group delete",
         builders.group_deletion,
@@ -109,8 +113,12 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "topicClusterList": Translated(
         "topic clusters", lambda g, _: ["topic", "clusters", g["t"]], "t"
     ),
-    "addBroker": _NO_CONTAINER,
-    "removeBroker": _NO_CONTAINER,
+    "addBroker": Named(
+        "container add-broker", "the order names the broker group, which the plan finds in the file"
+    ),
+    "removeBroker": Translated(
+        "container remove-broker", builders.broker_removal, "c b", is_change=True
+    ),
     "resetMasterFlushOffset": Declined(
         "the SyncStateSet decides the confirmed positions (D7); no request can set them"
     ),
@@ -225,7 +233,9 @@ COUNTERPARTS: Final[Mapping[str, Counterpart]] = {
     "exportConfigs": Declined("not built yet: export of a cluster"),
     "exportMetrics": Declined("/metrics and the Parquet history hold the metrics"),
     "exportMetadataInRocksDB": _NO_ROCKSDB,
-    "exportPopRecord": _NO_POP,
+    "exportPopRecord": Declined(
+        "agents keep no records of deliveries; `regent queue share list` shows what consumers have"
+    ),
     "haStatus": Translated(
         "replica lag", builders.replica_lag, "b c", "one broker group at a time"
     ),

@@ -8,4 +8,5 @@ __all__ = ["controller"]
 controller.command("backend.cli.controller_orders:elect_master", name="elect")
 controller.command("backend.cli.controller_orders:prefer_master", name="prefer")
 controller.command("backend.cli.controller_orders:forget_replicas", name="forget")
+controller.command("backend.cli.controller_orders:switch_group_mode", name="switch")
 controller_settings.register(controller)

@@ -44,6 +44,7 @@ from backend.nameserver.processors.replica_groups import (
     on_register_replica,
 )
 from backend.nameserver.processors.routes import on_get_route, on_register_topic
+from backend.nameserver.processors.share_leases import on_share_lease
 from backend.nameserver.processors.topics import (
     on_add_write_permission,
     on_delete_topic,
@@ -96,6 +97,7 @@ PROCESSORS: Final[Mapping[int, Processor]] = {
     RequestCode.CONTROLLER_GET_NEXT_BROKER_ID: on_get_next_broker_id,
     RequestCode.CONTROLLER_APPLY_BROKER_ID: on_apply_broker_id,
     RequestCode.GET_NEWER_MAPPINGS: on_get_newer_mappings,
+    RequestCode.SHARE_LEASE: on_share_lease,
 }
 
 __all__ = ["PROCESSORS", "Processor"]

@@ -25,7 +25,7 @@ MASTER_PATIENCE_S: Final = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class _GroupAction:
+class GroupAction:
     """Change a broker group, and write its master, epoch and replicas to the journal."""
 
     cluster_name: str
@@ -46,7 +46,7 @@ class _GroupAction:
 
 
 @dataclass(frozen=True, slots=True)
-class Elect(_GroupAction):
+class Elect(GroupAction):
     """Elect a master by the rules of the plan; without a broker the rules choose.
 
     `leaves` is the address of a master that must not be master afterwards.
@@ -131,7 +131,7 @@ class Elect(_GroupAction):
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitFollowers(Consequence, _GroupAction):
+class AwaitFollowers(Consequence, GroupAction):
     """Wait until every living replica is in the epoch of the master."""
 
     tag: ClassVar[str] = "await_followers"
@@ -171,7 +171,7 @@ def _late(view: GroupView | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class PreferMaster(_GroupAction):
+class PreferMaster(GroupAction):
     """Record the master that operators prefer; None means none."""
 
     tag: ClassVar[str] = "prefer_master"
@@ -226,7 +226,7 @@ def preferred_text(broker_id: int | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveReplicas(_GroupAction):
+class RemoveReplicas(GroupAction):
     """Forget replicas; `named_ids` are those of the order, none of which means the whole group."""
 
     tag: ClassVar[str] = "forget_replicas"
@@ -279,7 +279,7 @@ class RemoveReplicas(_GroupAction):
 
 
 @dataclass(frozen=True, slots=True)
-class AdoptBrokers(_GroupAction):
+class AdoptBrokers(GroupAction):
     """Adopt brokers with the ids that they claim."""
 
     tag: ClassVar[str] = "adopt_replicas"
@@ -333,7 +333,7 @@ class AdoptBrokers(_GroupAction):
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitMaster(Consequence, _GroupAction):
+class AwaitMaster(Consequence, GroupAction):
     """Wait until a group that was lost has elected its master."""
 
     tag: ClassVar[str] = "await_master"

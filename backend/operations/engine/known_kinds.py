@@ -4,6 +4,7 @@ from typing import Final
 
 from backend.operations.engine.kind import Kinds
 from backend.operations.kinds import (
+    add_broker,
     adopt_replicas,
     change_broker_config,
     change_consumer_group,
@@ -29,9 +30,14 @@ from backend.operations.kinds import (
     prefer_master,
     recall_message,
     release_locks,
+    release_shared_messages,
+    remove_broker,
     resend_dead_letters,
     reset_offsets,
+    reset_share_queue,
+    set_consume_mode,
     shrink_static_topic,
+    switch_group_mode,
     uncordon_broker,
 )
 
@@ -42,6 +48,7 @@ KINDS: Final[Kinds] = {
         prefer_master.KIND,
         forget_replicas.KIND,
         adopt_replicas.KIND,
+        switch_group_mode.KIND,
         release_locks.KIND,
         end_transaction.COMMIT,
         end_transaction.ROLL_BACK,
@@ -50,6 +57,8 @@ KINDS: Final[Kinds] = {
         uncordon_broker.KIND,
         drain_broker.KIND,
         forget_broker.KIND,
+        add_broker.KIND,
+        remove_broker.KIND,
         create_topic.KIND,
         change_topic.KIND,
         delete_topic.KIND,
@@ -66,6 +75,9 @@ KINDS: Final[Kinds] = {
         delete_consumer_group.KIND,
         change_broker_config.KIND,
         reset_offsets.KIND,
+        set_consume_mode.KIND,
+        release_shared_messages.KIND,
+        reset_share_queue.KIND,
         resend_dead_letters.KIND,
         change_protection.KIND,
     )

@@ -38,16 +38,16 @@ async def read_facts(
     table = await collect_transactions(
         order.chosen, database=context.database, brokers=context.brokers, clock=context.clock
     )
-    if not table.transactions:
+    if not table.items:
         raise TransactionNotFound(
             order.cluster_name, order.transaction_id, unknown_count=len(table.unknown)
         )
-    if len(table.transactions) > 1:
-        names = sorted({one.broker.broker_group_name for one in table.transactions})
-        what = f"{len(table.transactions)} pending transactions have the id {order.transaction_id}"
+    if len(table.items) > 1:
+        names = sorted({one.broker.broker_group_name for one in table.items})
+        what = f"{len(table.items)} pending transactions have the id {order.transaction_id}"
         next_step = "name the broker group, or let their producer decide"
         raise InvalidParameters("transaction", f"{what}, on {', '.join(names)}: {next_step}")
-    found = table.transactions[0]
+    found = table.items[0]
     place = f"{found.broker.broker_group_name}, queue offset {found.held.first_offset}"
     return Facts(found, (Precondition("pending transaction", place),))
 

@@ -22,14 +22,14 @@ from backend.domain.queue_lock import BrokerKey, Holder, QueueLock
 from backend.operations.actions import brokers as actions
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
-from backend.services.consumer_group.queue_locks import LockTable, collect_locks
+from backend.services.consumer_group.queue_locks import Locks, collect_locks
 
 LOCK_COUNT_MAX: Final = 1_000
 """More locks are released in several operations, so that each plan stays readable."""
 SHOWN_COUNT_MAX: Final = 20
 
 
-async def read_facts(order: ReleaseLocks, context: OperationContext) -> Facts[LockTable]:
+async def read_facts(order: ReleaseLocks, context: OperationContext) -> Facts[Locks]:
     """Read the current locks, and whether their client is connected.
 
     Raises:
@@ -37,7 +37,7 @@ async def read_facts(order: ReleaseLocks, context: OperationContext) -> Facts[Lo
     """
     check_cluster_name(order.cluster_name)
     table = await _collect(order, context)
-    locks = table.locks[:LOCK_COUNT_MAX]
+    locks = table.items[:LOCK_COUNT_MAX]
     if not locks:
         where = "" if order.target == order.client_id else f" for {order.target!r}"
         what = f"a lock of client {order.client_id!r}{where}"
@@ -51,10 +51,10 @@ async def read_facts(order: ReleaseLocks, context: OperationContext) -> Facts[Lo
     )
 
 
-async def preview(order: ReleaseLocks, facts: Facts[LockTable], _context: OperationContext) -> Plan:
+async def preview(order: ReleaseLocks, facts: Facts[Locks], _context: OperationContext) -> Plan:
     """Name the locks to release, and the risk."""
     table = facts.seen
-    locks = table.locks[:LOCK_COUNT_MAX]
+    locks = table.items[:LOCK_COUNT_MAX]
     is_connected, by_broker = _is_connected(locks), _by_broker(locks)
     return Plan(
         summary=f"{_count(locks)} of {order.client_id} {_is(locks)} free for others",
@@ -95,7 +95,7 @@ def _is_connected(locks: Sequence[QueueLock]) -> bool:
     return any(lock.holder is Holder.CONNECTED for lock in locks)
 
 
-async def _collect(order: ReleaseLocks, context: OperationContext) -> LockTable:
+async def _collect(order: ReleaseLocks, context: OperationContext) -> Locks:
     return await collect_locks(
         order.chosen,
         database=context.database,
@@ -127,7 +127,11 @@ def _impact(locks: Sequence[QueueLock]) -> tuple[str, ...]:
 
 
 def _checks(
-    order: ReleaseLocks, locks: Sequence[QueueLock], table: LockTable, *, is_connected: bool
+    order: ReleaseLocks,
+    locks: Sequence[QueueLock],
+    table: Locks,
+    *,
+    is_connected: bool,
 ) -> tuple[Check, ...]:
     longest_ms = max(lock.held.expires_in_ms for lock in locks)
     if is_connected:
@@ -151,8 +155,8 @@ def _checks(
         )
         for one in table.unknown[:SHOWN_COUNT_MAX]
     ]
-    if len(table.locks) > len(locks):
-        why = f"it holds {len(table.locks)}; this releases the first {len(locks)}: order again"
+    if len(table.items) > len(locks):
+        why = f"it holds {len(table.items)}; this releases the first {len(locks)}: order again"
         checks.append(Check("all of its locks", CheckVerdict.WARN, why))
     return tuple(checks)
 

@@ -43,7 +43,7 @@ from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import masters
 from backend.operations.planning.masters import Master, Masters
 from backend.remoting.names import dead_letter_topic, retry_topic
-from backend.services.consumer_group.queue_locks import LockTable, collect_locks
+from backend.services.consumer_group.queue_locks import Locks, collect_locks
 from backend.services.message.messages import get_message
 
 KIND_NAME: Final = "resend_dead_letters"
@@ -85,7 +85,7 @@ class Present:
 
     meant: Masters
     answers: Answers[Master, Held]
-    locks: LockTable | None
+    locks: Locks | None
     journaled: Sequence[JournaledStep]
 
     @property
@@ -335,7 +335,7 @@ def _check_order_of_consumption(present: Present) -> tuple[Check, ...]:
     """Check whether brokers would make the copies dead letters at once (storage-and-ha.md 6.2)."""
     if present.locks is None:
         return ()
-    name, held = "ordered consumption", len(present.locks.locks)
+    name, held = "ordered consumption", len(present.locks.items)
     if held:
         why = (
             f"the group consumes in order and holds {held} queue locks. Brokers move messages of"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from backend.brokers.asking import Answers
-from backend.brokers.requests.properties import IsFencing
+from backend.brokers.requests.properties import IsStock
 from backend.db import brokers as broker_rows
 from backend.db import clusters
 from backend.domain.errors import BrokerGroupNotFound, InvalidName
@@ -96,8 +96,8 @@ def check_answers(*answers: Answers[Master, Any]) -> Check:
 async def check_fencing(masters: Iterable[Master], context: OperationContext) -> Check:
     """Check whether each broker itself refuses a replaced worker."""
     asked = list(masters)
-    heeding = (await context.brokers.ask_all(asked, IsFencing())).answers
-    stock = [one.broker_group_name for one in asked if not heeding.get(one)]
+    answers = (await context.brokers.ask_all(asked, IsStock())).answers
+    stock = [one.broker_group_name for one in asked if answers.get(one, True)]
     name = "fencing"
     if not stock:
         return Check(name, CheckVerdict.PASS, "brokers refuse a worker that was overtaken")

@@ -5,6 +5,7 @@ from backend.remoting.bodies.assignments import (
     AssignmentQuestion,
     QueueAssignment,
     RequestModeBody,
+    RequestModeTable,
 )
 from backend.remoting.bodies.base import Body, DataVersion, KeyValueTable, MessageQueue
 from backend.remoting.bodies.controller import (
@@ -120,6 +121,7 @@ __all__ = [
     "ReplicaBody",
     "ReplicasBody",
     "RequestModeBody",
+    "RequestModeTable",
     "StaticTopicConfig",
     "SubscriptionData",
     "SubscriptionGroupConfig",

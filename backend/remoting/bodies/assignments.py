@@ -38,3 +38,11 @@ class RequestModeBody(Body, frozen=True, kw_only=True):
     mode: str = "PULL"
     pop_share_queue_count: Int32 = msgspec.field(name="popShareQueueNum", default=0)
     topic: str = ""
+
+
+class RequestModeTable(Body, frozen=True, kw_only=True):
+    """The modes of all groups, by topic and group (402)."""
+
+    modes: dict[str, dict[str, RequestModeBody]] = msgspec.field(
+        name="messageRequestModeMap", default_factory=dict
+    )

@@ -1,6 +1,7 @@
 """One frozen struct for each request and response header; its fields are spelled as on the wire."""
 
 from backend.remoting.headers.administration import (
+    AddBrokerHeader,
     BrokerConsumeStatsHeader,
     BrokerStatsHeader,
     ConsumerRunningInfoHeader,
@@ -12,6 +13,7 @@ from backend.remoting.headers.administration import (
     GroupHeader,
     QueryMessageAnswer,
     QueryMessageHeader,
+    RemoveBrokerHeader,
     ResetOffsetHeader,
     TopicHeader,
     ViewMessageHeader,
@@ -24,7 +26,15 @@ from backend.remoting.headers.base import (
     text_of,
 )
 from backend.remoting.headers.consumer import (
+    ChangedInvisibleTimeHeader,
+    ChangeInvisibleTimeHeader,
     ConsumerGroupHeader,
+    NotificationHeader,
+    PeekMessageHeader,
+    PollingInfoHeader,
+    PopHandleHeader,
+    PopMessageHeader,
+    PoppedHeader,
     ProducerGroupHeader,
     PullMessageHeader,
     QueryConsumerOffsetHeader,
@@ -48,6 +58,7 @@ from backend.remoting.headers.controller import (
     RegisterReplicaAnswer,
     RegisterReplicaHeader,
     ReplicaInfoHeader,
+    ShareLeaseHeader,
 )
 from backend.remoting.headers.fencing import EffectAnswer, FencedAnswer, FenceHeader
 from backend.remoting.headers.nameserver import (
@@ -80,6 +91,7 @@ from backend.remoting.headers.producer import (
 
 __all__ = [
     "SEND_MESSAGE_SHORT_KEYS",
+    "AddBrokerHeader",
     "AlterSyncStateSetAnswer",
     "AlterSyncStateSetHeader",
     "ApplyBrokerIdHeader",
@@ -88,6 +100,8 @@ __all__ = [
     "BrokerMemberGroupHeader",
     "BrokerNameHeader",
     "BrokerStatsHeader",
+    "ChangeInvisibleTimeHeader",
+    "ChangedInvisibleTimeHeader",
     "CheckTransactionHeader",
     "CleanBrokerDataHeader",
     "ClusterHeader",
@@ -114,6 +128,12 @@ __all__ = [
     "NamespaceHeader",
     "NextBrokerIdAnswer",
     "NextBrokerIdHeader",
+    "NotificationHeader",
+    "PeekMessageHeader",
+    "PollingInfoHeader",
+    "PopHandleHeader",
+    "PopMessageHeader",
+    "PoppedHeader",
     "ProducerGroupHeader",
     "PullMessageHeader",
     "PutKeyValueHeader",
@@ -129,6 +149,7 @@ __all__ = [
     "RegisterBrokerHeader",
     "RegisterReplicaAnswer",
     "RegisterReplicaHeader",
+    "RemoveBrokerHeader",
     "ReplicaInfoHeader",
     "ResetOffsetHeader",
     "ResumeCheckHeader",
@@ -137,6 +158,7 @@ __all__ = [
     "SendBackHeader",
     "SendMessageAnswer",
     "SendMessageHeader",
+    "ShareLeaseHeader",
     "TopicHeader",
     "UnregisterBrokerHeader",
     "UnregisterClientHeader",

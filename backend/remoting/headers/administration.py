@@ -117,3 +117,17 @@ class ViewMessageHeader(Header, frozen=True, kw_only=True):
 
     log_position: Int64 = msgspec.field(name="offset")
     topic: str | None = None
+
+
+class AddBrokerHeader(Header, frozen=True, kw_only=True):
+    """The file of the broker to add, on the machine of the container (902)."""
+
+    config_path: str = ""
+
+
+class RemoveBrokerHeader(Header, frozen=True, kw_only=True):
+    """The broker to remove from a container (903)."""
+
+    broker_name: str
+    cluster_name: str = msgspec.field(name="brokerClusterName")
+    broker_id: Int64

@@ -92,3 +92,85 @@ class UnregisterClientHeader(Header, frozen=True, kw_only=True):
     client_id: str = msgspec.field(name="clientID")
     producer_group: str | None = None
     consumer_group: str | None = None
+
+
+class PopMessageHeader(Header, frozen=True, kw_only=True):
+    """A request for messages that any consumer of a group may have, each for a limited time."""
+
+    consumer_group: str
+    topic: str
+    queue_id: Int32
+    message_count_max: Int32 = msgspec.field(name="maxMsgNums")
+    invisible_ms: Int64 = msgspec.field(name="invisibleTime")
+    poll_ms: Int64 = msgspec.field(name="pollTime")
+    born_ms: Int64 | None = msgspec.field(name="bornTime", default=None)
+    init_mode: Int32 = 0
+    expression_type: str | None = msgspec.field(name="expType", default=None)
+    expression: str | None = msgspec.field(name="exp", default=None)
+    is_ordered: bool | None = msgspec.field(name="order", default=None)
+    attempt_id: str | None = None
+
+
+class PopHandleHeader(Header, frozen=True, kw_only=True):
+    """One message that a consumer has, with the handle that proves it."""
+
+    consumer_group: str
+    topic: str
+    queue_id: Int32
+    handle: str = msgspec.field(name="extraInfo")
+    offset: Int64
+
+
+class ChangeInvisibleTimeHeader(PopHandleHeader, frozen=True, kw_only=True):
+    """A message that a consumer keeps longer; with 0 it gives the message back.
+
+    `release` is ours: the message is given back, and delivered after the time.
+    """
+
+    invisible_ms: Int64 = msgspec.field(name="invisibleTime")
+    release: bool | None = None
+
+
+class ChangedInvisibleTimeHeader(Header, frozen=True, kw_only=True):
+    """What the new handle of a message contains."""
+
+    pop_time_ms: Int64 = msgspec.field(name="popTime")
+    invisible_ms: Int64 = msgspec.field(name="invisibleTime")
+    revive_queue_id: Int32 = msgspec.field(name="reviveQid")
+
+
+class PeekMessageHeader(Header, frozen=True, kw_only=True):
+    """A look at the next messages of a group."""
+
+    consumer_group: str
+    topic: str
+    queue_id: Int32
+    message_count_max: Int32 = msgspec.field(name="maxMsgNums")
+
+
+class PoppedHeader(Header, frozen=True, kw_only=True):
+    """What clients read of an answer with messages, besides those."""
+
+    pop_time_ms: Int64 = msgspec.field(name="popTime", default=0)
+    invisible_ms: Int64 = msgspec.field(name="invisibleTime", default=0)
+    revive_queue_id: Int32 = msgspec.field(name="reviveQid", default=0)
+    rest_count: Int64 = msgspec.field(name="restNum", default=0)
+
+
+class NotificationHeader(Header, frozen=True, kw_only=True):
+    """A question whether a group has messages, which may wait for some."""
+
+    consumer_group: str
+    topic: str
+    queue_id: Int32
+    poll_ms: Int64 = msgspec.field(name="pollTime")
+    born_ms: Int64 = msgspec.field(name="bornTime")
+    is_ordered: bool | None = msgspec.field(name="order", default=None)
+
+
+class PollingInfoHeader(Header, frozen=True, kw_only=True):
+    """A question how many consumers wait at a queue."""
+
+    consumer_group: str
+    topic: str
+    queue_id: Int32

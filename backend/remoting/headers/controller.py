@@ -125,3 +125,15 @@ class LeaseAnswer(Header, frozen=True, kw_only=True):
     """The time from the send of the heartbeat in which its sender may act as master; ours (904)."""
 
     lease_ms: Int64
+
+
+class ShareLeaseHeader(Header, frozen=True, kw_only=True):
+    """The member of a broker group that sends a lease heartbeat; ours (4102).
+
+    `life` is a number that each start of its process changes.
+    """
+
+    cluster_name: str
+    broker_name: str
+    broker_id: Int64
+    life: Int64

@@ -50,7 +50,48 @@ class LeastIdHeader(Header, frozen=True, kw_only=True):
     ha_broker_addr: str | None = None
 
 
+class OffsetTableHeader(Header, frozen=True, kw_only=True):
+    """A request for the committed offsets of a member (43)."""
+
+    replica_id: Int64 | None = None
+    """Ours: the id of the replica that copies them; None for others, such as the control plane."""
+
+    serves_next: bool = False
+    """Ours: whether the sender serves once it has them. Until then an acting replica takes no
+    commits, which the sender would not know."""
+
+
+class EscapedHeader(Header, frozen=True, kw_only=True):
+    """The log position after which the escaped messages of a page begin; ours (7025)."""
+
+    after: Int64 = -1
+
+
 class HandOverHeader(Header, frozen=True, kw_only=True):
     """The epoch of a master that is about to be replaced; ours (7002)."""
 
     master_epoch: Int32
+
+
+class SwitchModeHeader(Header, frozen=True, kw_only=True):
+    """The mode that a broker takes with its next start, and its place in the group; ours (7026).
+
+    A trial changes nothing. Without a master's address the broker is the master: it takes over what
+    the others did while it was absent. A broker that founds makes its whole log epoch 0.
+    """
+
+    mode: str
+    broker_id: Int64
+    replica_count: Int32
+    master_address: str | None = None
+    others: str | None = None
+    founds: bool = False
+    is_trial: bool = False
+
+
+class SwitchModeAnswer(Header, frozen=True, kw_only=True):
+    """The answer to a trial: the present mode, the end of the log, and what is in the way."""
+
+    mode: str
+    log_end: Int64
+    obstacle: str | None = None

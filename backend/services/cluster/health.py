@@ -216,4 +216,6 @@ def _static(row: GroupRow, full_disks: Collection[DiskKey]) -> GroupFacts:
             for one in row.registrations
         ),
         has_writable_topics=row.has_writable_topics if row.has_topics else None,
+        acting_id=row.acting_id,
+        acting_since=row.acting_since,
     )

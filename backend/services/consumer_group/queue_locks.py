@@ -5,47 +5,26 @@ locks of a broker without an answer are unknown (D21).
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from backend.brokers.asking import Brokers
 from backend.brokers.requests.locks import GetQueueLocks
 from backend.clients.clock import Clock
-from backend.db import brokers as broker_rows
 from backend.db.engine import Database
-from backend.domain.broker import Broker
-from backend.domain.names import check_cluster_name
-from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.page import Page, check_page_size
 from backend.domain.queue_lock import (
     HeldLocks,
     LockFilter,
     MasterLease,
     QueueLock,
 )
-from backend.services.cluster.broker_questions import UnknownBroker, key_of, unknown_brokers
+from backend.services.cluster.reported_lists import Reported, ReportedPage, collect
 from backend.services.controller.group_changes import Controller
 from backend.services.controller.replica_views import ReplicaGroupView, list_replica_groups
 from backend.services.logical_queue.logical_queues import find_mappings
 
 LockKey = tuple[str, str, str, str, int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class LockTable:
-    """Hold the locks that were found, in order, and whose are not known."""
-
-    locks: tuple[QueueLock, ...]
-    unknown: tuple[UnknownBroker, ...]
-    observed_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class LockPage:
-    """Hold one page of locks, and whose are not known."""
-
-    page: Page[QueueLock, LockKey]
-    unknown: tuple[UnknownBroker, ...]
-    observed_at: datetime
+Locks = Reported[QueueLock]
 
 
 async def list_locks(
@@ -56,7 +35,7 @@ async def list_locks(
     database: Database,
     brokers: Brokers,
     clock: Clock,
-) -> LockPage:
+) -> ReportedPage[QueueLock]:
     """List the locks that are meant by cluster, consumer group, topic, broker group and queue.
 
     Raises:
@@ -64,38 +43,30 @@ async def list_locks(
         large.
     """
     check_page_size(size)
-    table = await collect_locks(chosen, database=database, brokers=brokers, clock=clock)
-    rest = [lock for lock in table.locks if after is None or lock.key > after]
-    page = cut_page(
-        rest[: size + 1], size=size, key=lambda lock: lock.key, total_count=len(table.locks)
-    )
-    topics = {(one.broker.cluster_name, one.held.topic) for one in page.items}
+    found = await collect_locks(chosen, database=database, brokers=brokers, clock=clock)
+    page = found.page(size=size, after=after)
+    topics = {(one.broker.cluster_name, one.held.topic) for one in page.page.items}
     mappings = await find_mappings(topics, database=database)
-    shown = page.map(lambda one: one.mapped(mappings[one.broker.cluster_name, one.held.topic]))
-    return LockPage(shown, table.unknown, table.observed_at)
+    return page.map(lambda one: one.mapped(mappings[one.broker.cluster_name, one.held.topic]))
 
 
 async def collect_locks(
     chosen: LockFilter, *, database: Database, brokers: Brokers, clock: Clock
-) -> LockTable:
+) -> Locks:
     """Ask all brokers that may hold such locks, many at once.
 
     Raises:
         InvalidName: the name of the cluster is invalid.
     """
-    if chosen.cluster_name is not None:
-        check_cluster_name(chosen.cluster_name)
-    async with database.connect() as connection:
-        online = await broker_rows.list_online(connection)
-    asked = [key_of(broker) for broker in online if _may_hold(broker, chosen)]
-    answers = await brokers.ask_all(asked, GetQueueLocks(chosen.consumer_group_name))
-    found = [
-        QueueLock(one, held) for one, listed in answers.answers.items() for held in listed.locks
-    ]
-    return LockTable(
-        tuple(sorted(filter(chosen.takes, found), key=lambda lock: lock.key)),
-        unknown_brokers(asked, answers, _why_incomplete),
-        clock.now(),
+    return await collect(
+        chosen,
+        GetQueueLocks(chosen.consumer_group_name),
+        items_of=lambda broker, listed: [QueueLock(broker, held) for held in listed.locks],
+        why_incomplete=_why_incomplete,
+        asks_replicas=True,
+        database=database,
+        brokers=brokers,
+        clock=clock,
     )
 
 
@@ -110,14 +81,6 @@ async def list_leases(
     pages = await list_replica_groups(cluster_names, size=size, after=after, controller=controller)
     now = controller.clock.now()
     return {cluster: page.map(lambda view: _lease(view, now)) for cluster, page in pages.items()}
-
-
-def _may_hold(broker: Broker, chosen: LockFilter) -> bool:
-    return (
-        chosen.cluster_name in (None, broker.cluster_name)
-        and chosen.broker_group_name in (None, broker.broker_group_name)
-        and chosen.within.includes(broker.cluster_name)
-    )
 
 
 def _why_incomplete(listed: HeldLocks) -> str | None:

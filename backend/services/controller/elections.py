@@ -93,6 +93,8 @@ async def elect(
 ) -> GroupView:
     """Elect a master; the view holds a change unless the current master stays.
 
+    Of several elections at once one takes effect (Q85).
+
     Raises:
         BrokerNotRegistered: the group or the broker is unknown. MasterNotAvailable: the controller
         asked, and no replica may become master. ElectionFailed: a broker or an operator asked, and

@@ -19,12 +19,12 @@ from backend.db.engine import Connection, Database
 from backend.db.pipeline import Pipeline, pipeline_of
 from backend.db.replica_groups import Heard, HeldGroup
 from backend.db.replica_reports import ReplicaKey
-from backend.domain.broker_group import GroupMode
 from backend.domain.controller_figures import ElectionTally
 from backend.domain.election import Liveness, ReplicaReport
 from backend.domain.errors import BrokerGroupAmbiguous, BrokerGroupBusy, DomainError
 from backend.domain.names import check_broker_group_name, check_cluster_name
 from backend.domain.replica_group import Change, ChangeKind, LeasePolicy, ReplicaGroup
+from backend.rules.group_mode import GroupMode
 
 ATTEMPTS_MAX: Final = 16
 KNOWN_GROUPS_MAX: Final = 10_000

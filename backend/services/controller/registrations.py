@@ -7,12 +7,12 @@ group.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from backend.clients.clock import Clock
 from backend.db import broker_groups, brokers, clusters, events, placements
 from backend.db.brokers import BrokerRegistration
 from backend.db.engine import Connection, Database
-from backend.domain.broker_group import GroupMode
 from backend.domain.broker_name import BrokerName
 from backend.domain.event import (
     BROKER_LOST,
@@ -20,6 +20,7 @@ from backend.domain.event import (
     TOPIC_CHANGED,
     TOPIC_PLACED,
     NewEvent,
+    acting_events,
     topic_events,
 )
 from backend.domain.names import (
@@ -29,6 +30,7 @@ from backend.domain.names import (
 )
 from backend.domain.route import TopologyChange
 from backend.domain.topic import QueueSettings, check_topic
+from backend.rules.group_mode import GroupMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ async def register_broker(
             subject = await _subject(connection, command, command.broker.broker_id)
             registered = NewEvent(BROKER_REGISTERED, command.cluster_name, subject, now, details)
             await events.stage(connection, [registered])
+            await _note_acting(connection, group_id, at=now)
         saved = await placements.save(
             connection,
             cluster_id=cluster_id,
@@ -108,21 +111,28 @@ async def mark_broker_offline(
 ) -> TopologyChange | None:
     """Mark a broker offline; return the change, or None if the broker was offline already."""
     async with database.begin() as connection:
-        cluster_id = await brokers.mark_offline(
-            connection,
-            cluster_name=command.cluster_name,
-            broker_group_name=command.broker_group_name,
-            broker_id=command.broker_id,
-            address=command.address,
+        group = await broker_groups.lock(
+            connection, command.cluster_name, command.broker_group_name
         )
-        if cluster_id is None:
+        if group is None or not await brokers.mark_offline(
+            connection, group.id, broker_id=command.broker_id, address=command.address
+        ):
             return None
         now = clock.now()
         subject = await _subject(connection, command, command.broker_id)
         lost = NewEvent(BROKER_LOST, command.cluster_name, subject, now)
         await events.stage(connection, [lost])
-        version = await clusters.raise_route_version(connection, cluster_id, at=now)
+        await _note_acting(connection, group.id, at=now)
+        cluster = await clusters.get(connection, command.cluster_name)
+        version = await clusters.raise_route_version(connection, cluster.id, at=now)
     return TopologyChange(command.cluster_name, version)
+
+
+async def _note_acting(connection: Connection, group_id: int, *, at: datetime) -> None:
+    """Record which replica acts for an absent master now, with the events of a change."""
+    changed = await broker_groups.note_acting(connection, group_id, at=at)
+    if changed is not None:
+        await events.stage(connection, acting_events(*changed, at=at))
 
 
 async def _subject(

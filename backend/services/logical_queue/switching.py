@@ -34,15 +34,15 @@ async def switch_queues(driver: Driver, global_ids: Iterable[int]) -> QueueChang
 
 
 async def _switch(driver: Driver, global_id: int, turn: asyncio.Lock) -> None:
-    # Asked again: a queue is not sealed for a destination that does not answer any more.
     change, prepared = await prepare(driver, global_id)
     move = change.move(global_id)
     if prepared is None and move.step is not MoveStep.DECIDED:
         return
     source, destination = move.relocation.source, move.relocation.destination
-    layout = await layout_at(driver, destination)
     source_layout = await _layout_of_source(driver, move)
     async with turn:
+        # A queue is not sealed for a destination that does not answer any more.
+        layout = await layout_at(driver, destination)
         if prepared is None:
             change = await driver.read()
         else:

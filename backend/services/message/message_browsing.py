@@ -26,7 +26,7 @@ from backend.domain.message_reading import Pulled, QueueName, merge_queues
 from backend.domain.page import check_page_size
 from backend.domain.queue_lock import BrokerKey
 from backend.domain.topic import TopicPlacement
-from backend.remoting.names import STATE_TOPIC
+from backend.remoting.names import is_state_topic
 from backend.services.cluster.broker_questions import Questions, UnknownBroker, find_masters
 from backend.services.message.messages import EVER_MS
 from backend.services.topic.topic_offsets import logical_ends
@@ -96,7 +96,7 @@ async def browse_messages(
         raise InvalidMessageSearch("an offset is of one queue: name its broker group and number")
     questions = Questions(brokers)
     topic = await describe_topic(wanted.cluster_name, wanted.topic, database=database)
-    if wanted.topic == STATE_TOPIC:
+    if is_state_topic(wanted.topic):
         raise InvalidMessageSearch("the topic holds internal messages of brokers")
     async with database.connect() as connection:
         placements = (await topics.list_placements(connection, [topic.id]))[topic.id]

@@ -3,6 +3,19 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+export type AddBrokerInput = {
+  /** Broker group that the file names. */
+  brokerGroupName: string;
+  /** Id of the broker in its file. 0 is a master, and every broker under a controller. */
+  brokerId?: string;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Path of the broker's file, on the machine of the container. */
+  configPath: string;
+  /** Address of the container, as host:port. */
+  containerAddress: string;
+};
+
 export type AdoptReplicasInput = {
   /** Adopt the brokers even if acknowledged messages may be lost. */
   acceptsLoss?: boolean;
@@ -45,6 +58,14 @@ export type BodyForm =
   | 'HEX'
   | 'JSON'
   | 'TEXT';
+
+export type BrokerGroupMemberPhase =
+  | 'ACTING'
+  | 'COMING_ONLINE'
+  | 'ISOLATED'
+  | 'SERVING'
+  | 'SILENT'
+  | 'STANDING_BY';
 
 export type BrokerOrderInput = {
   /** Address of the broker, in place of its id. */
@@ -157,10 +178,21 @@ export type ConfirmationInput = {
   typedName?: string | null | undefined;
 };
 
+export type ConsumeMode =
+  | 'POP'
+  | 'PULL';
+
 export type ConsumerGroupState =
   | 'ACTIVE'
   | 'INACTIVE'
   | 'UNKNOWN';
+
+export type ContainerFilter = {
+  /** Only the container at this address. */
+  address?: string | null | undefined;
+  /** Only in this cluster. */
+  clusterName?: string | null | undefined;
+};
 
 export type ConvertTopicInput = {
   /** Name of the cluster. */
@@ -347,6 +379,7 @@ export type FindingCode =
   | 'EPOCH_BACKWARDS'
   | 'GROUP_WITHOUT_WRITER'
   | 'REGISTRATION_ITEM_INVALID'
+  | 'REPLICA_ACTS_LONG'
   | 'REPLICA_AHEAD'
   | 'REPLICA_DOWN'
   | 'REPLICA_KEEPS_CONFIRMED'
@@ -555,102 +588,122 @@ export type PauseCause =
   | 'UNKNOWN';
 
 export type PlanInput =
-  {   /**
+  {   /** Have a container run the broker of a file, now and after each start. */
+  addBroker: AddBrokerInput; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never;   /**
    * Adopt brokers under the ids they claim; without a choice of the master, facts decide.
    *
    * `least_epoch` stands for epochs that no broker reports.
    */
-  adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never;   /** Set properties of one broker: by its address if one is given, else by its own id. */
-  changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never;   /**
+  adoptReplicas: AdoptReplicasInput; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never;   /** Set properties of one broker: by its address if one is given, else by its own id. */
+  changeBrokerConfig: ChangeBrokerConfigInput; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never;   /**
    * Change what is given of a consumer group, on the broker groups named or all that know it.
    *
    * Instead, `settings` may give each broker group's whole settings; that takes a change back.
    */
-  changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   /** Protect what is named from deletion, or lift that; a broker's name is `GROUP/ADDRESS`. */
-  changeProtection: ChangeProtectionInput; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   /**
+  changeConsumerGroup: ChangeConsumerGroupInput; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never;   /** Protect what is named from deletion, or lift that; a broker's name is `GROUP/ADDRESS`. */
+  changeProtection: ChangeProtectionInput; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never;   /**
    * Change what is given of a topic, on the broker groups named or on all that hold it.
    *
    * Instead, `layouts` may give each group's whole layout; that takes a change back.
    */
-  changeTopic: ChangeTopicInput; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   /** Commit a pending transaction: consumers get its message. */
-  commitTransaction: TransactionOrderInput; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never;   /** Make an ordinary topic static; its queues stay where they are, and become logical queues. */
-  convertTopic: ConvertTopicInput; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never;   /** Take the right to write from a broker. */
-  cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never;   /**
+  changeTopic: ChangeTopicInput; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never;   /** Commit a pending transaction: consumers get its message. */
+  commitTransaction: TransactionOrderInput; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never;   /** Make an ordinary topic static; its queues stay where they are, and become logical queues. */
+  convertTopic: ConvertTopicInput; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never;   /** Take the right to write from a broker. */
+  cordonBroker: BrokerOrderInput; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never;   /**
    * Create a consumer group on the broker groups named, or on all of the cluster.
    *
    * Instead, `settings` may give each broker group's whole settings; that takes a deletion back.
    */
-  createConsumerGroup: CreateConsumerGroupInput; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   /** Create a static topic, with its logical queues spread evenly over broker groups. */
-  createStaticTopic: CreateStaticTopicInput; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never;   /** Create a topic on the broker groups named, or on all of the cluster. */
-  createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never;   /** Delete a consumer group on the broker groups named, or on all that know it. */
-  deleteConsumerGroup: DeleteConsumerGroupInput; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never;   /** Delete a static topic on all broker groups of the cluster. */
-  deleteStaticTopic: DeleteStaticTopicInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never;   /** Delete a topic on the broker groups named, or on all that hold it. */
-  deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never;   /** Drain a broker; consumer groups that are waived are not waited for. */
-  drainBroker: DrainBrokerInput; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never;   /**
+  createConsumerGroup: CreateConsumerGroupInput; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never;   /** Create a static topic, with its logical queues spread evenly over broker groups. */
+  createStaticTopic: CreateStaticTopicInput; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never;   /** Create a topic on the broker groups named, or on all of the cluster. */
+  createTopic: CreateTopicInput; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never;   /** Delete a consumer group on the broker groups named, or on all that know it. */
+  deleteConsumerGroup: DeleteConsumerGroupInput; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never;   /** Delete a static topic on all broker groups of the cluster. */
+  deleteStaticTopic: DeleteStaticTopicInput; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never;   /** Delete a topic on the broker groups named, or on all that hold it. */
+  deleteTopic: DeleteTopicInput; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never;   /** Drain a broker; consumer groups that are waived are not waited for. */
+  drainBroker: DrainBrokerInput; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never;   /**
    * Elect the named broker as master or, without a name, the broker that the rules choose.
    *
    * With `accepts_loss`, it may lack acknowledged messages: the plan states the loss.
    */
-  electMaster: ElectMasterInput; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   /**
+  electMaster: ElectMasterInput; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never;   /**
    * Move the logical queues of all static topics off a broker group.
    *
    * The other broker groups of the cluster take them, except cordoned ones.
    */
-  evacuateBrokerGroup: EvacuateBrokerGroupInput; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never;   /** Give a static topic more logical queues; the existing ones stay where they are. */
-  expandStaticTopic: ExpandStaticTopicInput; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never;   /** Forget a broker that is not registered. */
-  forgetBroker: ForgetBrokerInput; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never;   /** Forget dead replicas by id; without ids the whole group, with its living ones if wanted. */
-  forgetReplicas: ForgetReplicasInput; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never;   /**
+  evacuateBrokerGroup: EvacuateBrokerGroupInput; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never;   /** Give a static topic more logical queues; the existing ones stay where they are. */
+  expandStaticTopic: ExpandStaticTopicInput; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never;   /** Forget a broker that is not registered. */
+  forgetBroker: ForgetBrokerInput; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never;   /** Forget dead replicas by id; without ids the whole group, with its living ones if wanted. */
+  forgetReplicas: ForgetReplicasInput; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never;   /**
    * Restore a static topic from a mapping file of RocketMQ's form, or from its brokers.
    *
    * A file may also have moves and new queues of a topic that is there. The change goes on at the
    * first step that no broker confirms.
    */
-  importStaticTopic: ImportStaticTopicInput; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never;   /**
+  importStaticTopic: ImportStaticTopicInput; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never;   /**
    * Move logical queues of a static topic to other broker groups.
    *
    * One of `destination`, `leaving`, `onto` and `targets` chooses the moves.
    */
-  moveQueues: MoveQueuesInput; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never;   /** Prefer a replica as master at the next election; without an id, remove the preference. */
-  preferMaster: PreferMasterInput; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never;   /** Recall a message that waits for a time: no consumer gets it. */
-  recallMessage: RecallMessageInput; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never;   /** Release what a client holds: all of it, or only what the other facts name. */
-  releaseLocks: ReleaseLocksInput; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never;   /** Send copies of a consumer group's dead letters: of those chosen, or of all, oldest first. */
-  resendDeadLetters: ResendDeadLettersInput; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never;   /**
+  moveQueues: MoveQueuesInput; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never;   /** Prefer a replica as master at the next election; without an id, remove the preference. */
+  preferMaster: PreferMasterInput; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never;   /** Recall a message that waits for a time: no consumer gets it. */
+  recallMessage: RecallMessageInput; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never;   /** Release what a client holds: all of it, or only what the other facts name. */
+  releaseLocks: ReleaseLocksInput; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never;   /** Deliver messages of a share queue again whose client is gone, or those of a named client. */
+  releaseSharedMessages: ReleaseSharedMessagesInput; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never;   /** Have a container stop a broker, and run it no more; its store and its file stay. */
+  removeBroker: RemoveBrokerInput; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never;   /** Send copies of a consumer group's dead letters: of those chosen, or of all, oldest first. */
+  resendDeadLetters: ResendDeadLettersInput; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never;   /**
    * Set a consumer group's offsets in a topic, in all queues or in those named.
    *
    * In a queue where the source group never committed an offset, nothing is set.
    */
-  resetOffsets: ResetOffsetsInput; rollBackTransaction?: never; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never;   /** Roll back a pending transaction: no consumer gets its message. */
-  rollBackTransaction: TransactionOrderInput; shrinkStaticTopic?: never; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never;   /** Take the last logical queues from a static topic, once they are read. */
-  shrinkStaticTopic: ShrinkStaticTopicInput; uncordonBroker?: never; }
-  |  { adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; resendDeadLetters?: never; resetOffsets?: never; rollBackTransaction?: never; shrinkStaticTopic?: never;   /** Give a broker the right to write. */
+  resetOffsets: ResetOffsetsInput; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never;   /**
+   * Let a consumer group go on from an offset in a share queue.
+   *
+   * What its consumers have of the queue is void: they skip it, or receive it again.
+   */
+  resetShareQueue: ResetShareQueueInput; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never;   /** Roll back a pending transaction: no consumer gets its message. */
+  rollBackTransaction: TransactionOrderInput; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never;   /**
+   * Set how a consumer group receives a topic: queue by queue (PULL), or from share queues (POP).
+   *
+   * Instead, `modes` may give the mode of each broker group; that takes a change back.
+   */
+  setConsumeMode: SetConsumeModeInput; shrinkStaticTopic?: never; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never;   /** Take the last logical queues from a static topic, once they are read. */
+  shrinkStaticTopic: ShrinkStaticTopicInput; switchGroupMode?: never; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never;   /** Switch a broker group to another mode; each of its brokers starts again. */
+  switchGroupMode: SwitchGroupModeInput; uncordonBroker?: never; }
+  |  { addBroker?: never; adoptReplicas?: never; changeBrokerConfig?: never; changeConsumerGroup?: never; changeProtection?: never; changeTopic?: never; commitTransaction?: never; convertTopic?: never; cordonBroker?: never; createConsumerGroup?: never; createStaticTopic?: never; createTopic?: never; deleteConsumerGroup?: never; deleteStaticTopic?: never; deleteTopic?: never; drainBroker?: never; electMaster?: never; evacuateBrokerGroup?: never; expandStaticTopic?: never; forgetBroker?: never; forgetReplicas?: never; importStaticTopic?: never; moveQueues?: never; preferMaster?: never; recallMessage?: never; releaseLocks?: never; releaseSharedMessages?: never; removeBroker?: never; resendDeadLetters?: never; resetOffsets?: never; resetShareQueue?: never; rollBackTransaction?: never; setConsumeMode?: never; shrinkStaticTopic?: never; switchGroupMode?: never;   /** Give a broker the right to write. */
   uncordonBroker: UncordonBrokerInput; };
 
 export type PreferMasterInput = {
@@ -722,6 +775,36 @@ export type ReleaseLocksInput = {
   topic?: string | null | undefined;
 };
 
+export type ReleaseSharedMessagesInput = {
+  /** Name of the broker group. */
+  brokerGroupName: string;
+  /** Id of the client that has the messages. Default: all clients that are gone. */
+  clientId?: string | null | undefined;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Name of the consumer group. */
+  consumerGroupName: string;
+  /** Number of the queue in its broker group. */
+  queueId: number;
+  /** Name of the topic, or of a retry topic. */
+  topicName: string;
+};
+
+export type RemoveBrokerInput = {
+  /** Address of the broker, in place of its id. */
+  address?: string | null | undefined;
+  /** Name of the broker group. */
+  brokerGroupName: string;
+  /** Id of the broker, as in its name. 0 is the master of the group. */
+  brokerId?: string;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Address of the container, as host:port. Default: the container that the broker reports. */
+  containerAddress?: string | null | undefined;
+  /** Remove the broker even if it leads its group, acts as its master, or is its last replica in sync. */
+  interruptsGroup?: boolean;
+};
+
 export type ResendDeadLettersInput = {
   /** Name of the cluster. */
   clusterName: string;
@@ -761,6 +844,21 @@ export type ResetOffsetsInput = {
   /** Time of the new position, with the position `time`. */
   timestampMs?: string | null | undefined;
   /** Name of the topic. */
+  topicName: string;
+};
+
+export type ResetShareQueueInput = {
+  /** Name of the broker group. */
+  brokerGroupName: string;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Name of the consumer group. */
+  consumerGroupName: string;
+  /** Offset of the next message of the group. */
+  offset: string;
+  /** Number of the queue in its broker group. */
+  queueId: number;
+  /** Name of the topic, or of a retry topic. */
   topicName: string;
 };
 
@@ -807,9 +905,40 @@ export type SendState =
   | 'STORED'
   | 'UNCONFIRMED';
 
+export type SetConsumeModeInput = {
+  /** Name of a broker group. Default: all broker groups. */
+  brokerGroups?: Array<string>;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Name of the consumer group. */
+  consumerGroupName: string;
+  /** PULL or POP. */
+  mode?: ConsumeMode | null | undefined;
+  /** Number of other clients whose queues each client also receives from by POP. 0 means all. */
+  sharedClientCount?: number;
+  /** Name of the topic. */
+  topicName: string;
+};
+
 export type Severity =
   | 'CRITICAL'
   | 'WARNING';
+
+export type ShareMode =
+  | 'PRIMARY';
+
+export type ShareQueueFilter = {
+  /** Only in this broker group. */
+  brokerGroupName?: string | null | undefined;
+  /** Only in this cluster. */
+  clusterName?: string | null | undefined;
+  /** Only of this consumer group. */
+  consumerGroupName?: string | null | undefined;
+  /** Only in the queue with this number. */
+  queueId?: number | null | undefined;
+  /** Only of this topic. */
+  topic?: string | null | undefined;
+};
 
 export type ShrinkStaticTopicInput = {
   /** Name of the cluster. */
@@ -831,6 +960,15 @@ export type StepState =
   | 'RUNNING'
   | 'UNKNOWN'
   | 'WAITING';
+
+export type SwitchGroupModeInput = {
+  /** Name of the broker group. */
+  brokerGroupName: string;
+  /** Name of the cluster. */
+  clusterName: string;
+  /** Mode that the broker group takes. */
+  mode: WantedGroupMode;
+};
 
 export type TimerFilter = {
   /** Only in this broker group. */
@@ -887,6 +1025,10 @@ export type UncordonBrokerInput = {
   /** Name of the cluster. */
   clusterName: string;
 };
+
+export type WantedGroupMode =
+  | 'ACTING_MASTER'
+  | 'CONTROLLER';
 
 export type WriterFault =
   | 'CORDONED'
@@ -1110,6 +1252,19 @@ export type LagFieldsFragment = { messageCount: string | null, waitingMs: string
 
 export type UnknownBrokerFieldsFragment = { name: string, address: string, why: string };
 
+export type InnerBrokerFieldsFragment = { clusterName: string, brokerGroupName: string, name: string | null, ownId: string | null, isMaster: boolean, path: string | null, failure: string | null };
+
+export type ContainerFieldsFragment = { address: string, whyUnknown: string | null, brokers: Array<{ clusterName: string, brokerGroupName: string, name: string | null, ownId: string | null, isMaster: boolean, path: string | null, failure: string | null }> };
+
+export type ContainersQueryVariables = Exact<{
+  chosen: ContainerFilter;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type ContainersQuery = { containers: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ address: string, whyUnknown: string | null, brokers: Array<{ clusterName: string, brokerGroupName: string, name: string | null, ownId: string | null, isMaster: boolean, path: string | null, failure: string | null }> }>, unknown: Array<{ name: string, address: string, why: string }> } };
+
 export type FindingsQueryVariables = Exact<{
   clusterName: string;
   first: number;
@@ -1127,6 +1282,16 @@ export type OpenFindingsQueryVariables = Exact<{
 
 
 export type OpenFindingsQuery = { findings: { totalCount: number, nodes: Array<{ severity: Severity }> } };
+
+export type BrokerGroupMembersQueryVariables = Exact<{
+  clusterName: string;
+  brokerGroupName: string;
+}>;
+
+
+export type BrokerGroupMembersQuery = { brokerGroupMembers: { mode: GroupMode, actingBroker: string | null, actingSince: string | null, actingReason: string | null, members: Array<{ name: string, address: string, phase: BrokerGroupMemberPhase, explanation: string, nextStep: string | null, lastHeartbeatAt: string | null, aliveCount: number | null, offsetVersion: string | null, lockCount: number | null }> } | null };
+
+export type GroupMemberFieldsFragment = { name: string, address: string, phase: BrokerGroupMemberPhase, explanation: string, nextStep: string | null, lastHeartbeatAt: string | null, aliveCount: number | null, offsetVersion: string | null, lockCount: number | null };
 
 export type LockFieldsFragment = { clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, brokerAddress: string, queueId: number, isLogical: boolean, physicalQueueId: number | null, clientId: string, holder: LockHolder, heldMs: string, renewedMs: string, expiresInMs: string, heardMs: string | null };
 
@@ -1446,6 +1611,30 @@ export type AdoptionCandidatesQueryVariables = Exact<{
 
 export type AdoptionCandidatesQuery = { adoptionCandidates: { totalCount: number, nodes: Array<{ clusterName: string, brokerGroupName: string, brokerId: string, address: string, epoch: number | null, maxOffset: string | null, masterId: string | null, hasCode: boolean, heardAt: string }> } };
 
+export type ShareQueueFieldsFragment = { clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, queueId: number, mode: ShareMode, owner: string, leaseEpoch: string, consumeMode: ConsumeMode | null, isOrdered: boolean, position: string, windowEnd: string, maxOffset: string, windowSize: number, isFull: boolean, unfinishedCount: string, acquiredCount: number, returnedCount: number, oldestAcquiredMs: string | null, oldestDeliveredMs: string | null, attemptCountMax: number, countedMs: string, deliveredCount: string, redeliveredCount: string, acceptedCount: string, deadLetterCount: string, discardedCount: string, retriedCount: string };
+
+export type ShareMessageFieldsFragment = { offset: string, holder: LockHolder | null, clientId: string | null, acquiredMs: string, deliveredMs: string, dueInMs: string, deliveryCount: number };
+
+export type ShareQueuesQueryVariables = Exact<{
+  chosen: ShareQueueFilter;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type ShareQueuesQuery = { shareQueues: { observedAt: string, totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, queueId: number, mode: ShareMode, owner: string, leaseEpoch: string, consumeMode: ConsumeMode | null, isOrdered: boolean, position: string, windowEnd: string, maxOffset: string, windowSize: number, isFull: boolean, unfinishedCount: string, acquiredCount: number, returnedCount: number, oldestAcquiredMs: string | null, oldestDeliveredMs: string | null, attemptCountMax: number, countedMs: string, deliveredCount: string, redeliveredCount: string, acceptedCount: string, deadLetterCount: string, discardedCount: string, retriedCount: string }>, unknown: Array<{ name: string, address: string, why: string }> } };
+
+export type ShareQueueQueryVariables = Exact<{
+  clusterName: string;
+  brokerGroupName: string;
+  topic: string;
+  queueId: number;
+  consumerGroupName: string;
+}>;
+
+
+export type ShareQueueQuery = { shareQueue: { observedAt: string, queue: { clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, queueId: number, mode: ShareMode, owner: string, leaseEpoch: string, consumeMode: ConsumeMode | null, isOrdered: boolean, position: string, windowEnd: string, maxOffset: string, windowSize: number, isFull: boolean, unfinishedCount: string, acquiredCount: number, returnedCount: number, oldestAcquiredMs: string | null, oldestDeliveredMs: string | null, attemptCountMax: number, countedMs: string, deliveredCount: string, redeliveredCount: string, acceptedCount: string, deadLetterCount: string, discardedCount: string, retriedCount: string }, messages: Array<{ offset: string, holder: LockHolder | null, clientId: string | null, acquiredMs: string, deliveredMs: string, dueInMs: string, deliveryCount: number }> } | null };
+
 export type TimerSpanFieldsFragment = { startsAt: string, waitingCount: string };
 
 export type BrokerTimersFieldsFragment = { clusterName: string, brokerGroupName: string, brokerAddress: string, waitingCount: string, overdueCount: string | null, heldCount: string | null, rolledCount: string | null, untakenCount: string, behindMs: string, hindrance: string | null, firstDueAt: string | null, lastDueAt: string | null, topicCount: number, minutes: Array<{ startsAt: string, waitingCount: string }> | null, hours: Array<{ startsAt: string, waitingCount: string }> | null, topics: Array<{ topic: string, waitingCount: string }> };
@@ -1508,7 +1697,7 @@ export type TopologyQueryVariables = Exact<{
 }>;
 
 
-export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, mode: GroupMode, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, brokerGroupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
+export type TopologyQuery = { nameServers: Array<{ address: string, startedAt: string, routeVersion: string, topicCount: number, brokerCount: number, connectionCount: number }>, cluster: { id: string, name: string, routeVersion: string, brokerGroups: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, name: string, clusterName: string, actingBroker: string | null, brokers: Array<{ id: string, name: string, ownId: string, brokerId: string, brokerGroupName: string, role: BrokerRole, state: BrokerState, address: string, haAddress: string | null, registeredAt: string, isRegistered: boolean, lastHeartbeatAt: string | null, latestSample: { clusterName: string, brokerGroupName: string, brokerName: string, brokerId: string, observedAt: string, messagesInPerSecond: number | null, messagesOutPerSecond: number | null, bytesInPerSecond: number | null, bytesOutPerSecond: number | null, storeBytes: string, diskTotalBytes: string, diskFreeBytes: string, residentBytes: string, commitLogMaxPosition: string } | null }> }> } } | null };
 
 export type TransactionFieldsFragment = { clusterName: string, brokerGroupName: string, brokerAddress: string, transactionId: string, producerGroupName: string, topic: string, queueId: number, ageMs: string, checkCount: number, producerCount: number, messageId: string };
 
@@ -1667,6 +1856,47 @@ export const UnknownBrokerFieldsFragmentDoc = new TypedDocumentString(`
   why
 }
     `, {"fragmentName":"UnknownBrokerFields"}) as unknown as TypedDocumentString<UnknownBrokerFieldsFragment, unknown>;
+export const InnerBrokerFieldsFragmentDoc = new TypedDocumentString(`
+    fragment InnerBrokerFields on InnerBroker {
+  clusterName
+  brokerGroupName
+  name
+  ownId
+  isMaster
+  path
+  failure
+}
+    `, {"fragmentName":"InnerBrokerFields"}) as unknown as TypedDocumentString<InnerBrokerFieldsFragment, unknown>;
+export const ContainerFieldsFragmentDoc = new TypedDocumentString(`
+    fragment ContainerFields on Container {
+  address
+  whyUnknown
+  brokers {
+    ...InnerBrokerFields
+  }
+}
+    fragment InnerBrokerFields on InnerBroker {
+  clusterName
+  brokerGroupName
+  name
+  ownId
+  isMaster
+  path
+  failure
+}`, {"fragmentName":"ContainerFields"}) as unknown as TypedDocumentString<ContainerFieldsFragment, unknown>;
+export const GroupMemberFieldsFragmentDoc = new TypedDocumentString(`
+    fragment GroupMemberFields on BrokerGroupMember {
+  name
+  address
+  phase
+  explanation
+  nextStep
+  lastHeartbeatAt
+  aliveCount
+  offsetVersion
+  lockCount
+}
+    `, {"fragmentName":"GroupMemberFields"}) as unknown as TypedDocumentString<GroupMemberFieldsFragment, unknown>;
 export const LockFieldsFragmentDoc = new TypedDocumentString(`
     fragment LockFields on QueueLock {
   clusterName
@@ -1919,6 +2149,49 @@ export const AdoptionCandidateFieldsFragmentDoc = new TypedDocumentString(`
   heardAt
 }
     `, {"fragmentName":"AdoptionCandidateFields"}) as unknown as TypedDocumentString<AdoptionCandidateFieldsFragment, unknown>;
+export const ShareQueueFieldsFragmentDoc = new TypedDocumentString(`
+    fragment ShareQueueFields on ShareQueue {
+  clusterName
+  consumerGroupName
+  topic
+  brokerGroupName
+  queueId
+  mode
+  owner
+  leaseEpoch
+  consumeMode
+  isOrdered
+  position
+  windowEnd
+  maxOffset
+  windowSize
+  isFull
+  unfinishedCount
+  acquiredCount
+  returnedCount
+  oldestAcquiredMs
+  oldestDeliveredMs
+  attemptCountMax
+  countedMs
+  deliveredCount
+  redeliveredCount
+  acceptedCount
+  deadLetterCount
+  discardedCount
+  retriedCount
+}
+    `, {"fragmentName":"ShareQueueFields"}) as unknown as TypedDocumentString<ShareQueueFieldsFragment, unknown>;
+export const ShareMessageFieldsFragmentDoc = new TypedDocumentString(`
+    fragment ShareMessageFields on ShareMessage {
+  offset
+  holder
+  clientId
+  acquiredMs
+  deliveredMs
+  dueInMs
+  deliveryCount
+}
+    `, {"fragmentName":"ShareMessageFields"}) as unknown as TypedDocumentString<ShareMessageFieldsFragment, unknown>;
 export const TimerSpanFieldsFragmentDoc = new TypedDocumentString(`
     fragment TimerSpanFields on TimerSpan {
   startsAt
@@ -2660,6 +2933,44 @@ fragment ProtectionFields on Protection {
   protectedAt
   reason
 }`) as unknown as TypedDocumentString<ConsumerGroupQuery, ConsumerGroupQueryVariables>;
+export const ContainersDocument = new TypedDocumentString(`
+    query Containers($chosen: ContainerFilter!, $first: Int!, $after: String) {
+  containers(chosen: $chosen, first: $first, after: $after) {
+    observedAt
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...ContainerFields
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  name
+  address
+  why
+}
+fragment InnerBrokerFields on InnerBroker {
+  clusterName
+  brokerGroupName
+  name
+  ownId
+  isMaster
+  path
+  failure
+}
+fragment ContainerFields on Container {
+  address
+  whyUnknown
+  brokers {
+    ...InnerBrokerFields
+  }
+}`) as unknown as TypedDocumentString<ContainersQuery, ContainersQueryVariables>;
 export const FindingsDocument = new TypedDocumentString(`
     query Findings($clusterName: String!, $first: Int!, $after: String, $isOpen: Boolean) {
   findings(
@@ -2702,6 +3013,29 @@ export const OpenFindingsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<OpenFindingsQuery, OpenFindingsQueryVariables>;
+export const BrokerGroupMembersDocument = new TypedDocumentString(`
+    query BrokerGroupMembers($clusterName: String!, $brokerGroupName: String!) {
+  brokerGroupMembers(clusterName: $clusterName, brokerGroupName: $brokerGroupName) {
+    mode
+    actingBroker
+    actingSince
+    actingReason
+    members {
+      ...GroupMemberFields
+    }
+  }
+}
+    fragment GroupMemberFields on BrokerGroupMember {
+  name
+  address
+  phase
+  explanation
+  nextStep
+  lastHeartbeatAt
+  aliveCount
+  offsetVersion
+  lockCount
+}`) as unknown as TypedDocumentString<BrokerGroupMembersQuery, BrokerGroupMembersQueryVariables>;
 export const LocksDocument = new TypedDocumentString(`
     query Locks($chosen: LockFilter!, $first: Int!, $after: String) {
   locks(chosen: $chosen, first: $first, after: $after) {
@@ -4203,6 +4537,115 @@ export const AdoptionCandidatesDocument = new TypedDocumentString(`
   hasCode
   heardAt
 }`) as unknown as TypedDocumentString<AdoptionCandidatesQuery, AdoptionCandidatesQueryVariables>;
+export const ShareQueuesDocument = new TypedDocumentString(`
+    query ShareQueues($chosen: ShareQueueFilter!, $first: Int!, $after: String) {
+  shareQueues(chosen: $chosen, first: $first, after: $after) {
+    observedAt
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      ...ShareQueueFields
+    }
+    unknown {
+      ...UnknownBrokerFields
+    }
+  }
+}
+    fragment UnknownBrokerFields on UnknownBroker {
+  name
+  address
+  why
+}
+fragment ShareQueueFields on ShareQueue {
+  clusterName
+  consumerGroupName
+  topic
+  brokerGroupName
+  queueId
+  mode
+  owner
+  leaseEpoch
+  consumeMode
+  isOrdered
+  position
+  windowEnd
+  maxOffset
+  windowSize
+  isFull
+  unfinishedCount
+  acquiredCount
+  returnedCount
+  oldestAcquiredMs
+  oldestDeliveredMs
+  attemptCountMax
+  countedMs
+  deliveredCount
+  redeliveredCount
+  acceptedCount
+  deadLetterCount
+  discardedCount
+  retriedCount
+}`) as unknown as TypedDocumentString<ShareQueuesQuery, ShareQueuesQueryVariables>;
+export const ShareQueueDocument = new TypedDocumentString(`
+    query ShareQueue($clusterName: String!, $brokerGroupName: String!, $topic: String!, $queueId: Int!, $consumerGroupName: String!) {
+  shareQueue(
+    clusterName: $clusterName
+    brokerGroupName: $brokerGroupName
+    topic: $topic
+    queueId: $queueId
+    consumerGroupName: $consumerGroupName
+  ) {
+    observedAt
+    queue {
+      ...ShareQueueFields
+    }
+    messages {
+      ...ShareMessageFields
+    }
+  }
+}
+    fragment ShareQueueFields on ShareQueue {
+  clusterName
+  consumerGroupName
+  topic
+  brokerGroupName
+  queueId
+  mode
+  owner
+  leaseEpoch
+  consumeMode
+  isOrdered
+  position
+  windowEnd
+  maxOffset
+  windowSize
+  isFull
+  unfinishedCount
+  acquiredCount
+  returnedCount
+  oldestAcquiredMs
+  oldestDeliveredMs
+  attemptCountMax
+  countedMs
+  deliveredCount
+  redeliveredCount
+  acceptedCount
+  deadLetterCount
+  discardedCount
+  retriedCount
+}
+fragment ShareMessageFields on ShareMessage {
+  offset
+  holder
+  clientId
+  acquiredMs
+  deliveredMs
+  dueInMs
+  deliveryCount
+}`) as unknown as TypedDocumentString<ShareQueueQuery, ShareQueueQueryVariables>;
 export const TimersDocument = new TypedDocumentString(`
     query Timers($chosen: TimerFilter!, $first: Int!, $after: String) {
   timers(chosen: $chosen, first: $first, after: $after) {
@@ -4419,7 +4862,7 @@ export const TopologyDocument = new TypedDocumentString(`
         id
         name
         clusterName
-        mode
+        actingBroker
         brokers {
           ...BrokerFields
         }

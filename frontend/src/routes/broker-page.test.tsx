@@ -4,6 +4,7 @@ import type { Property } from '@/features/brokers/broker';
 import { brokerOf } from '@/features/brokers/broker-queries';
 import { type Heard, routesChanged } from '@/lib/live/heeds';
 import { aBroker } from '@/testing/builders';
+import { actingGroup, groupMembers } from '@/testing/group-member-builders';
 import { renderConsole } from '@/testing/render-console';
 
 function aProperty(change: Partial<Property>): Property {
@@ -131,4 +132,20 @@ test('an event of the broker, its group or an operation on it has the page asked
     heard({ kind: 'group.master_elected', subject: 'broker-b', brokerGroupName: 'broker-b' }),
   ).toBe(false);
   expect(heard({ subject: 'orders' })).toBe(false);
+});
+
+test('a replica that acts for its master says so on its page', async () => {
+  const replica = aBroker({ name: 'broker-a-1', brokerId: '1', ownId: '1', role: 'REPLICA' });
+  renderConsole('/brokers/broker-a-1', {
+    answers: {
+      BrokerPage: () => ({ broker: { ...replica, protection: null, replica: null } }),
+      BrokerConfig: () => ({ brokerConfig: { address: replica.address, properties: [] } }),
+      BrokerGroupMembers: () => groupMembers(actingGroup),
+    },
+  });
+
+  const panel = within(await screen.findByRole('region', { name: 'In its broker group' }));
+
+  expect(panel.getByText('acts as master')).toBeVisible();
+  expect(screen.getByText(/^broker-a-1 acts for the absent master since/)).toBeVisible();
 });

@@ -11,6 +11,7 @@ import { brokerKey } from '@/lib/live/broker-key';
 import { newerOf } from '@/lib/live/sample-cache';
 import { useLatestSamples } from '@/lib/live/use-samples';
 import { BrokerActions } from './broker-actions';
+import { BrokerPhase } from './broker-phase';
 import { PlanRefusal } from './plan-refusal';
 import { SettingsPanel } from './settings-panel';
 import { useClusterName } from './use-cluster-name';
@@ -59,14 +60,19 @@ export function BrokerPage() {
           <QueryView query={query}>
             {({ broker }) =>
               broker ? (
-                <BrokerFacts
-                  broker={broker}
-                  sample={newerOf(
-                    latest[brokerKey({ clusterName, brokerName })],
-                    broker.latestSample,
-                  )}
-                  isCordoned={cordoned}
-                />
+                <>
+                  <BrokerFacts
+                    broker={broker}
+                    sample={newerOf(
+                      latest[brokerKey({ clusterName, brokerName })],
+                      broker.latestSample,
+                    )}
+                    isCordoned={cordoned}
+                  />
+                  {broker.replica === null ? (
+                    <BrokerPhase groupKey={meant} brokerName={brokerName} />
+                  ) : null}
+                </>
               ) : (
                 <EmptyState title={t('broker.missing', { broker: brokerName })}>
                   {t('broker.missingNext')}

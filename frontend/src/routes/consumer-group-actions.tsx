@@ -4,6 +4,7 @@ import { WriteButton } from '@/components/write-button';
 import { type ConsumerGroupDetail, topicsOf } from '@/features/consumer-groups/consumer-group';
 import { changeGroup, deleteGroup } from '@/features/orders/group-orders';
 import { resetGroup } from '@/features/orders/offset-orders';
+import { setConsumeMode } from '@/features/orders/share-queue-orders';
 import { OrderModal } from './order-modal';
 import { PlanRefusal } from './plan-refusal';
 import { ProtectionButton } from './protection-button';
@@ -14,7 +15,7 @@ type ConsumerGroupActionsProps = { clusterName: string; group: ConsumerGroupDeta
 /** What can be ordered for a consumer group; each leads to a plan first. */
 export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupActionsProps) {
   const { t } = useTranslation();
-  const [opened, setOpened] = useState<'reset' | 'change' | 'delete'>();
+  const [opened, setOpened] = useState<'reset' | 'change' | 'mode' | 'delete'>();
   const order = usePlanOrder();
   // Where no broker group told, or they differ, both ways are offered: neither is how it is now.
   const enablings = [false, true].filter(
@@ -24,8 +25,10 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
   const topics = topicsOf(group);
   const target = { clusterName, consumerGroupName: group.name };
   const places = group.settings.map((one) => one.brokerGroupName);
+  const reading = { name: group.name, topics, brokerGroups: places };
   const forms = {
-    reset: () => resetGroup(clusterName, { name: group.name, topics, brokerGroups: places }),
+    reset: () => resetGroup(clusterName, reading),
+    mode: () => setConsumeMode(clusterName, reading),
     change: () => changeGroup(clusterName, places, group.name, group.settings),
     delete: () => deleteGroup(clusterName, places, group.name),
   };
@@ -37,6 +40,13 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
       </WriteButton>
       <WriteButton variant="default" onClick={() => setOpened('change')}>
         {t('consumerGroup.change')}
+      </WriteButton>
+      <WriteButton
+        variant="default"
+        onClick={() => setOpened('mode')}
+        disabled={topics.length === 0}
+      >
+        {t('consumerGroup.mode')}
       </WriteButton>
       <OrderModal kind={opened && forms[opened]()} onClose={() => setOpened(undefined)} />
       {enablings.map((consumeEnabled) => (

@@ -5,11 +5,15 @@ import { forgetReplicas, preferMaster } from '@/features/orders/replica-group-or
 import type { ReplicaGroup } from '@/features/replica-groups/replica-group';
 import { focusAct } from '@/lib/use-key-sequence';
 import { OrderModal } from './order-modal';
+import { SwitchMode } from './switch-mode';
+import type { usePlanOrder } from './use-plan-order';
 
 const forms = { prefer: preferMaster, forget: forgetReplicas };
 
+type GroupActionsProps = { group: ReplicaGroup; order: ReturnType<typeof usePlanOrder> };
+
 /** What can be ordered for a group; each leads to a plan first. */
-export function GroupActions({ group }: { group: ReplicaGroup }) {
+export function GroupActions({ group, order }: GroupActionsProps) {
   const { t } = useTranslation();
   const [opened, setOpened] = useState<keyof typeof forms>();
   return (
@@ -21,6 +25,11 @@ export function GroupActions({ group }: { group: ReplicaGroup }) {
       <WriteButton variant="default" onClick={() => setOpened('forget')}>
         {t('forget.open')}
       </WriteButton>
+      <SwitchMode
+        groupKey={{ clusterName: group.clusterName, brokerGroupName: group.name }}
+        mode="ACTING_MASTER"
+        order={order}
+      />
       <OrderModal kind={opened && forms[opened](group)} onClose={() => setOpened(undefined)} />
     </>
   );

@@ -16,7 +16,12 @@ const pages: [string, (string | RegExp)[]][] = [
   ['/brokers/broker-a-0', [/Drain/, /Cordon/, /Forget/, /Protect/]],
   ['/replica-groups/broker-a', [/Elect/, /Forget/]],
   ['/locks', [/^Release the lock/, /^Release all locks/]],
+  [
+    '/share-queues?ofGroup=billing&ofTopic=orders&ofBroker=broker-a&ofQueue=3',
+    [/^Release messages of gone/, /^Reset to an offset/],
+  ],
   ['/timers', [/^Recall a message/]],
+  ['/containers', [/^Add a broker/, /^Remove broker-a-2/]],
   ['/transactions', [/^Commit the transaction/, /^Roll back the transaction/]],
   ['/capacity', [/report/i]],
   [`/operations/${operationId}`, [/Run|Carry/, /Discard|Cancel/]],

@@ -16,6 +16,8 @@ import {
   groupDetail,
   obstaclesAnswer,
 } from '@/testing/group-builders';
+import { actingGroup, groupMembers } from '@/testing/group-member-builders';
+import { anOperation } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
 
 const path = '/replica-groups/broker-a';
@@ -253,7 +255,7 @@ test('a change of the cluster is shown without a manual refresh', async () => {
 test('a group that is not there is said', async () => {
   renderConsole(path, { answers: { ReplicaGroup: () => groupDetail(null) } });
 
-  expect(await screen.findByText('There is no replica group broker-a in regent')).toBeVisible();
+  expect(await screen.findByText('There is no broker group broker-a in regent')).toBeVisible();
 });
 
 test('a group that could not be read says why', async () => {
@@ -263,7 +265,7 @@ test('a group that could not be read says why', async () => {
   renderConsole(path, { answers: { ReplicaGroup: () => unread } });
 
   expect(await screen.findByRole('alert')).toHaveTextContent('The database is away.');
-  expect(screen.queryByText(/There is no replica group/)).not.toBeInTheDocument();
+  expect(screen.queryByText(/There is no broker group/)).not.toBeInTheDocument();
 });
 
 test('a group without a writer says so first, and no green mark contradicts it', async () => {
@@ -293,4 +295,47 @@ test('an election that left a group without a writer says so in the history', as
   const reported = await screen.findByText(warning);
 
   expect(reported.closest('[data-tone]')).toHaveAttribute('data-tone', 'bad');
+});
+
+test('a group without a controller says who acts, since when, and what its master waits for', async () => {
+  renderConsole(path, {
+    answers: {
+      ReplicaGroup: () => groupDetail(null),
+      BrokerGroupMembers: () => groupMembers(actingGroup),
+    },
+  });
+
+  expect(await screen.findByText(/^broker-a-1 acts for the absent master since/)).toBeVisible();
+  expect(screen.getByText('acting master')).toBeVisible();
+  const table = within(screen.getByRole('table', { name: 'Brokers of the group' }));
+  for (const text of [
+    'comes online',
+    'It waits until the replica 127.0.0.1:10912 copies its log.',
+    'acts as master',
+  ]) {
+    expect(table.getByText(text)).toBeVisible();
+  }
+  expect(await violations(screen.getByRole('main'))).toEqual([]);
+});
+
+test.each([
+  ['To acting-master mode…', 'ACTING_MASTER', {}],
+  ['To controller mode…', 'CONTROLLER', { ReplicaGroup: () => groupDetail(null) }],
+])('%s goes by way of a plan', async (word, mode, more) => {
+  const user = userEvent.setup();
+  const { calls } = renderConsole(path, {
+    answers: {
+      ...more,
+      BrokerGroupMembers: () => groupMembers(actingGroup),
+      PlanOperation: () => ({ operation: anOperation() }),
+    },
+  });
+
+  await user.click(await screen.findByRole('button', { name: word }));
+
+  await waitFor(() =>
+    expect(calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan).toEqual({
+      switchGroupMode: { clusterName: 'regent', brokerGroupName: 'broker-a', mode },
+    }),
+  );
 });

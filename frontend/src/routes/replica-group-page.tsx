@@ -9,10 +9,13 @@ import { HowToReplicate } from '@/features/replica-groups/how-to-replicate';
 import { replicaGroupOf } from '@/features/replica-groups/replica-group-queries';
 import { StaticTopicsPanel } from '@/features/topics/static-topics-panel';
 import { AdoptionPanel } from './adoption-panel';
+import { FixedGroup } from './fixed-group';
 import { GroupActions } from './group-actions';
 import { MigrateQueues } from './migrate-queues';
+import { PlanRefusal } from './plan-refusal';
 import { ReplicaGroupSections } from './replica-group-sections';
 import { useClusterName } from './use-cluster-name';
+import { usePlanOrder } from './use-plan-order';
 import { WithCluster } from './with-cluster';
 
 /** One group: who leads it, who could, how their logs agree, and what happened to it. */
@@ -23,6 +26,7 @@ export function ReplicaGroupPage() {
   const key = { clusterName, brokerGroupName };
   const query = useQuery({ ...replicaGroupOf(key), enabled: clusterName !== '' });
   const known = query.data?.data.group;
+  const order = usePlanOrder();
   const back = (
     <Link to="/replica-groups" search={(now) => (now.cluster ? { cluster: now.cluster } : {})}>
       ← {t('replicaGroup.back')}
@@ -34,12 +38,13 @@ export function ReplicaGroupPage() {
       crumb={back}
       actions={
         <>
-          {known ? <GroupActions group={known} /> : null}
+          {known ? <GroupActions group={known} order={order} /> : null}
           <MigrateQueues groupKey={key} />
         </>
       }
       summary={known ? <GroupHealth group={known} asked={query} /> : null}
     >
+      <PlanRefusal order={order} />
       <WithCluster>
         {() => (
           <>
@@ -48,17 +53,22 @@ export function ReplicaGroupPage() {
                 group ? (
                   <ReplicaGroupSections group={group} groupKey={key} observedAtMs={observedAtMs} />
                 ) : (
-                  <>
-                    <EmptyState
-                      title={t('replicaGroup.missing', {
-                        group: brokerGroupName,
-                        cluster: clusterName,
-                      })}
-                    >
-                      <HowToReplicate />
-                    </EmptyState>
-                    <AdoptionPanel />
-                  </>
+                  <FixedGroup
+                    groupKey={key}
+                    missing={
+                      <>
+                        <EmptyState
+                          title={t('replicaGroup.missing', {
+                            group: brokerGroupName,
+                            cluster: clusterName,
+                          })}
+                        >
+                          <HowToReplicate />
+                        </EmptyState>
+                        <AdoptionPanel />
+                      </>
+                    }
+                  />
                 )
               }
             </QueryView>

@@ -7,6 +7,7 @@ import { clientsRoute } from './clients-route';
 import { consoleRoute } from './console-route';
 import { consumerGroupRoute } from './consumer-group-route';
 import { consumerGroupsRoute } from './consumer-groups-route';
+import { containersRoute } from './containers-route';
 import { findingsRoute } from './findings-route';
 import { locksRoute } from './locks-route';
 import { messageRoute } from './message-route';
@@ -18,6 +19,7 @@ import { passwordRoute } from './password-route';
 import { replicaGroupRoute } from './replica-group-route';
 import { replicaGroupsRoute } from './replica-groups-route';
 import { rootRoute } from './root-route';
+import { shareQueuesRoute } from './share-queues-route';
 import { signInRoute } from './sign-in-route';
 import { timersRoute } from './timers-route';
 import { topicRoute } from './topic-route';
@@ -44,8 +46,10 @@ export const routeTree = rootRoute.addChildren([
     messagesRoute,
     messageRoute,
     locksRoute,
+    shareQueuesRoute,
     timersRoute,
     transactionsRoute,
+    containersRoute,
     findingsRoute,
     capacityRoute,
     operationsRoute,

@@ -52,6 +52,22 @@ test('every group and broker is drawn, even where their ids are alike', async ()
   }
 });
 
+test('a replica that acts for its master is marked in the picture and in the table', async () => {
+  const topology = aTopology([
+    aBroker({ state: 'OFFLINE' }),
+    aBroker({ name: 'broker-a-1', brokerId: '1', role: 'REPLICA' }),
+  ]);
+  const [group] = topology.cluster?.brokerGroups.nodes ?? [];
+  if (group) group.actingBroker = 'broker-a-1';
+  renderConsole('/topology', { answers: { Topology: () => topology } });
+
+  const brokers = await screen.findByRole('table', { name: 'Brokers' });
+
+  expect(within(brokers).getByText('Acting master')).toBeVisible();
+  const picture = screen.getByRole('figure', { name: /Name servers above/ });
+  expect(within(picture).getByText('broker-a-1, acting')).toBeInTheDocument();
+});
+
 test('the order of the table stands in the address', async () => {
   const user = userEvent.setup();
   const { address } = renderConsole('/topology', { answers: { Topology: threeBrokers } });

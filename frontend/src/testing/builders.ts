@@ -10,12 +10,15 @@ import type {
   TopologyQuery,
 } from '@/gql/operations';
 import { accessAnswers } from './access-builders';
+import { containerAnswers } from './container-builders';
 import type { Answers } from './control-plane';
 import { openFindingsOf } from './finding-builders';
 import { groupAnswers } from './group-builders';
+import { groupMemberAnswers } from './group-member-builders';
 import { lockAnswers } from './lock-builders';
 import { deadLetterPage } from './message-builders';
 import { operationAnswers } from './operation-builders';
+import { shareQueueAnswers } from './share-queue-builders';
 import { staticTopicAnswers } from './static-topic-builders';
 import { timerAnswers } from './timer-builders';
 import { transactionAnswers } from './transaction-builders';
@@ -89,7 +92,7 @@ export function aTopology(brokers: BrokerFieldsFragment[]): TopologyQuery {
           id: name,
           name,
           clusterName: 'regent',
-          mode: 'STATIC',
+          actingBroker: null,
           brokers: brokers.filter((broker) => broker.brokerGroupName === name),
         })),
       },
@@ -278,8 +281,11 @@ export function clusterAnswers(): Answers {
     OpenFindings: () => openFindingsOf(),
     DeadLetters: () => deadLetterPage([]),
     ...groupAnswers(),
+    ...groupMemberAnswers(),
     ...operationAnswers(),
     ...lockAnswers(),
+    ...containerAnswers(),
+    ...shareQueueAnswers(),
     ...timerAnswers(),
     ...transactionAnswers(),
     ...accessAnswers(),

@@ -23,12 +23,12 @@ def build() -> None:
 
 
 async def run_load(
-    command: Literal["send", "pull", "wake"],
+    command: Literal["send", "pull", "pop", "wake"],
     address: str,
     topic: str,
     *flags: Literal["--read-back"],
     ended_within_s: float = TIMEOUT_S,
-    **options: float,
+    **options: float | str,
 ) -> Result:
     """Run the generator to its end, and read what it prints.
 

@@ -7,6 +7,7 @@ from typing import Any
 from tests.bench.clients.systems import BEFORE, OURS, STOCK, Setup
 from tests.bench.clients.workloads import (
     JavaSends,
+    Pops,
     Pulls,
     Sample,
     Sends,
@@ -191,6 +192,8 @@ ROWS = (
     Row("R7c", "sends of 128 B, 16 x 16", ALONE, Sends(16, 16, 128), judge_rates,
         *limits()["R7c"]),
     Row("R7d", "pulled messages of 128 B", ALONE, Pulls(128), judge_rates, *limits()["R7d"]),
+    Row("R7e", "PRIMARY POP over stock POP, receive and acknowledge, 128 B", ALONE, Pops(128),
+        judge_rates, *limits()["R7e"]),
     Row("R13", "p99 of sends while held pulls are woken / without", ALONE, Wakes(), judge_wakes),
     Row("R7b", "sends of 64 threads of a Java producer", ALONE, JavaSends(64, 128), judge_rates,
         *limits()["R7b"]),

@@ -39,6 +39,7 @@ SEGMENT_BYTES = 1 << 30
 STOCK_STORE = {
     "mappedFileSizeConsumeQueue": 6_000_000,
     "timerWheelEnable": "true",
+    "transactionMetricFlushInterval": 3_000,
     # Else a disk that is three quarters full refuses writes.
     "diskMaxUsedSpaceRatio": 95,
 }

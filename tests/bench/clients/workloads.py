@@ -1,7 +1,9 @@
 """What a row does to one system for some seconds, and what it notes."""
 
 import asyncio
+import itertools
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +19,9 @@ ECHO_CODE = 310
 """An echo answers a send with the send."""
 
 FILL_COUNT = 200_000
+POP_FILL_S = 5.0
+"""Time of sends before POPs. A turn of POPs takes less of what a system stores in this time."""
+
 HOT_RATE = 5_000
 """Sends a second beside cold work, as in targets.md 3.3."""
 
@@ -114,6 +119,45 @@ class Pulls(Workload):
         return {
             "per_second": result["per_second"],
             "cpu_us": cpu_s * 1e6 / max(1, result["messages"]),
+            **_percentiles(result),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Pops(Workload):
+    """POPs of 32 messages by eight consumers, which acknowledge each message."""
+
+    body_size: int
+    groups: Iterator[int] = field(default_factory=itertools.count)
+    """Numbers of consumer groups: each turn has a new one, which begins at the first message."""
+
+    stored: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def topic(self) -> str:
+        return f"Popped{self.body_size}"
+
+    async def prepare(self, system: System) -> None:
+        await system.create_topic(self.topic)
+        result = await run_load(
+            "send", system.address, self.topic,
+            seconds=POP_FILL_S, in_flight=64, body_size=self.body_size,
+        )  # fmt: skip
+        self.stored[system.label] = result["acknowledged"]
+
+    async def take(self, system: System, seconds: float) -> Sample:
+        before_s = system.cpu_s()
+        result = await run_load(
+            "pop", system.address, self.topic, seconds=seconds, warm_up=WARM_UP_S,
+            group=f"popping{next(self.groups)}", broker=system.label,
+        )  # fmt: skip
+        cpu_s = system.cpu_s() - before_s
+        if result["messages"] >= self.stored[system.label]:
+            raise LoadError(f"{system.label} has no more than {result['messages']} messages")
+        return {
+            "per_second": result["per_second"],
+            "cpu_us": cpu_s * 1e6 / max(1, result["messages"]),
+            "empty": result["empty_answers"],
             **_percentiles(result),
         }
 

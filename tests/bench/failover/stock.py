@@ -18,6 +18,7 @@ PROPERTIES = {
     "mappedFileSizeCommitLog": SEGMENT_BYTES,
     "mappedFileSizeConsumeQueue": 6_000_000,
     "timerWheelEnable": "true",
+    "transactionMetricFlushInterval": 3_000,
     # Else a disk that is three quarters full refuses writes.
     "diskMaxUsedSpaceRatio": 95,
 }

@@ -93,12 +93,23 @@ class FixedGroup:
         """Wait until a replica has all of its master's log."""
 
         async def ends():
-            told = [await self.clients[one].call(906) for one in (0,)]
+            told = await self.clients[0].call(906)
             status = java_json.loads((await self.clients[key].call(907)).body)
-            end = int(told[0].ext["masterMaxOffset"])
+            end = int(told.ext["masterMaxOffset"])
             return status["haClientRuntimeInfo"]["maxOffset"] == end
 
         await eventually(ends)
+
+    async def await_saved(self, key, offset):
+        """Wait until the file of a replica that acts has what group `g` committed there."""
+        path = self.agents[key].root / "store" / "config" / "consumerOffset.json"
+
+        def has_offset():
+            stored = java_json.loads(path.read_bytes()) if path.exists() else {}
+            is_acted = "orders@g" in stored.get("regentActed", {})
+            return is_acted and stored["offsetTable"]["orders@g"]["0"] == offset
+
+        await eventually(has_offset)
 
     async def await_acting(self, key):
         await eventually(lambda: self.agents[key].events("acting_master_began"))

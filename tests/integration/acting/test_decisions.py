@@ -1,11 +1,16 @@
-"""Transactions that end while the master of their group is absent (D18)."""
+"""Transactions that end while the master of their group is absent (D17, D18)."""
 
+from backend.remoting import java_json
+from backend.remoting.request_code import RequestCode
 from tests.integration.acting.test_acting import await_read
+from tests.integration.acting.test_escapes import ESCAPES, add_target, await_drained, let_act
 from tests.integration.acting.test_members import figures
+from tests.integration.broker.client import messages
 from tests.integration.broker.test_transactions import (
     COMMIT,
     IMPATIENT,
     ROLL_BACK,
+    answer_to,
     asked,
     end,
     send_half,
@@ -81,3 +86,96 @@ async def test_an_acting_master_asks_producers_and_keeps_what_they_say(fixed_gro
 
     assert half.body == b"asked about"
     await await_read(master, [b"asked about"])
+
+
+async def pending_count(client):
+    answer = await client.call(RequestCode.GET_PENDING_TRANSACTIONS)
+    return java_json.loads(answer.body)["totalCount"] if answer.code == 0 else None
+
+
+async def await_no_pending(client):
+    async def is_none():
+        return await pending_count(client) == 0
+
+    await eventually(is_none)
+
+
+async def test_a_message_that_is_committed_at_an_acting_master_escapes_once(fixed_group):
+    # D17, S132
+    master, replica = await fixed_group.add_pair(**ESCAPES)
+    target = await add_target(fixed_group)
+    halves = [
+        await send_half(master, body, topic="orders", queue_id=0)
+        for body in (b"committed", b"rolled back", b"open")
+    ]
+    await let_act(fixed_group)
+
+    assert (await end(replica, halves[0], COMMIT)).code == 0
+    assert (await end(replica, halves[1], ROLL_BACK)).code == 0
+    await await_read(target, [b"there", b"committed"])
+    await await_drained(replica)
+    escaped = messages(await target.pull("orders"))[1].properties
+    assert escaped["REGENT_ESCAPED_FROM"].startswith("TestCluster/broker-t/")
+    assert (escaped["UNIQ_KEY"], "TRAN_MSG" in escaped) == ("Kcommitted", False)
+    # A producer that got no answer ends its transaction again, also at the next process.
+    assert (await end(replica, halves[0], COMMIT)).code == 0
+    assert (await end(replica, halves[0], ROLL_BACK)).code == 1
+    await eventually(lambda: is_saved(fixed_group))
+    fixed_group.kill(1)
+    replica = await fixed_group.start(1)
+    await fixed_group.await_acting(1)
+    assert (await end(replica, halves[0], COMMIT)).code == 0
+    master = await fixed_group.start(0)
+    await fixed_group.await_members({0, 1})
+
+    assert (await end(master, halves[0], COMMIT)).code == 1
+    assert (await end(master, halves[2], COMMIT)).code == 0
+    await await_read(master, [b"open"])
+    await await_no_pending(master)
+    assert sorted(await read_all(target)) == [b"committed", b"there"]
+
+
+def is_saved(group):
+    """Return whether the file of the acting replica says that a decision has escaped."""
+    path = group.agents[1].root / "store" / "config" / "regentDecisions.json"
+    return path.exists() and b"regentEscapedAs" in path.read_bytes()
+
+
+async def test_a_half_message_without_its_producer_escapes_and_is_decided_there(fixed_group):
+    # S131, D17, D18
+    master, replica = await fixed_group.add_pair(
+        transactionTimeOut="10", transactionCheckInterval="60000", **ESCAPES
+    )
+    target = await add_target(fixed_group)
+    target = await restarted(fixed_group, "broker-u", transactionCheckMax="1000", **IMPATIENT)
+    half = await send_half(master, b"undecided", topic="orders", queue_id=0)
+    await let_act(fixed_group)
+    fixed_group.kill(1)
+    replica = await fixed_group.start(1, **IMPATIENT)
+    await fixed_group.await_acting(1)
+
+    async def has_escaped():
+        return await pending_count(target) == 1
+
+    await eventually(has_escaped)
+    await await_drained(replica)
+    assert (await end(replica, half, COMMIT)).code == 1
+    master = await fixed_group.start(0)
+    await fixed_group.await_members({0, 1})
+    await await_no_pending(master)
+    assert await read_all(target) == [b"there"]
+    await target.heartbeat("g", "orders")
+    check, message = await asked(target)
+    assert (await end(target, answer_to(check), COMMIT)).code == 0
+
+    assert message.body == b"undecided"
+    await await_read(target, [b"there", b"undecided"])
+    assert await read_all(master) == []
+
+
+async def restarted(group, key, **properties):
+    """Restart the master of another group with other settings."""
+    group.kill(key)
+    client = await group.start(key, **properties)
+    await group.await_members({0}, key)
+    return client

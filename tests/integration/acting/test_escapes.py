@@ -1,6 +1,15 @@
-"""Delayed messages that are due while the master of their group is absent (D17)."""
+"""Messages that are due while the master of their group is absent (D17)."""
 
+import signal
+import time
+
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.clients.clock import SystemClock
+from backend.domain.outbox import OutboxFilter
+from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
+from backend.services.message.outbox import list_outbox
 from tests.integration.acting.test_acting import await_read
 from tests.integration.acting.test_members import figures
 from tests.integration.broker.client import messages
@@ -8,6 +17,34 @@ from tests.integration.replication.conftest import read_all
 from tests.waiting import eventually
 
 ESCAPES = {"enableRemoteEscape": "true"}
+
+
+async def add_target(group, topic="orders", name="broker-u"):
+    """Start the master of another group, which has a topic with one message."""
+    target = await group.add(0, name=name, defaultTopicQueueNums="1")
+    await group.await_members({0}, name)
+    assert (await target.send(topic, b"there")).code == 0
+    return target
+
+
+async def outbox(client):
+    answer = await client.call(RequestCode.GET_OUTBOX)
+    assert answer.code == 0
+    return java_json.loads(answer.body)
+
+
+async def let_act(group):
+    """Kill the master, and wait until the replica acts for it."""
+    await group.await_copy(1)
+    group.kill(0)
+    await group.await_acting(1)
+
+
+async def await_drained(client):
+    async def is_empty():
+        return (await outbox(client))["entryCount"] == 0
+
+    await eventually(is_empty)
 
 
 async def test_a_due_message_escapes_to_another_group_once_with_its_key(fixed_group):  # S128, D17
@@ -38,20 +75,161 @@ async def test_a_due_message_escapes_to_another_group_once_with_its_key(fixed_gr
     assert sorted(await read_all(other)) == [b"later", b"there"]
 
 
-async def test_a_due_message_stays_while_its_target_is_down_and_goes_when_it_returns(fixed_group):
+async def listed_outbox(database):
+    """Return the only entry of all outboxes, as the control plane lists them."""
+    client = RemotingClient()
+
+    async def entries():
+        found = await list_outbox(
+            OutboxFilter(topic="orders"),
+            size=10,
+            after=None,
+            database=database,
+            brokers=Brokers(client),
+            clock=SystemClock(),
+        )
+        return found.page.items
+
+    try:
+        (entry,) = await eventually(entries)
+    finally:
+        await client.aclose()
+    return entry
+
+
+async def test_a_due_message_stays_while_its_target_is_down_and_goes_when_it_returns(
+    fixed_group, database
+):
     master, replica = await fixed_group.add_pair(**ESCAPES)
     assert (await master.send("orders", b"later", properties={"DELAY": "1"})).code == 0
     await fixed_group.await_copy(1)
     fixed_group.kill(0)
     await fixed_group.await_acting(1)
 
-    await eventually(lambda: fixed_group.agents[1].events("delayed_delivery_refused"))
+    await eventually(lambda: fixed_group.agents[1].events("message_not_escaped"))
     assert (await figures(replica))["escapedCount"] == "0"
+    waiting = await outbox(replica)
+    assert (waiting["isOpen"], waiting["entryCount"]) == (True, 1)
+    (topic,) = waiting["topics"]
+    assert (topic["kind"], topic["topic"], topic["entryCount"]) == ("delayed", "orders", 1)
+    assert "no other broker group takes messages of the topic orders" in topic["lastFailure"]
+    assert topic["failureCount"] >= 1
+    assert topic["oldestAgeMs"] >= 0
+    listed = await listed_outbox(database)
+    assert (listed.broker.broker_group_name, listed.broker.address) == (
+        "broker-t",
+        fixed_group.address(1),
+    )
+    assert (listed.waiting.topic, listed.waiting.entry_count) == ("orders", 1)
     other = await fixed_group.add(0, name="broker-u", defaultTopicQueueNums="1")
     await fixed_group.await_members({0}, "broker-u")
     assert (await other.send("orders", b"there")).code == 0
 
     await await_read(other, [b"there", b"later"])
+    await await_drained(replica)
+
+
+async def test_a_message_for_a_time_escapes_once_and_not_early(fixed_group):  # D17, I13
+    master, replica = await fixed_group.add_pair(**ESCAPES)
+    target = await add_target(fixed_group)
+    begun_ms = time.time_ns() // 1_000_000
+    soon = {"TIMER_DELAY_MS": "2500", "UNIQ_KEY": "K"}
+    assert (await master.send("orders", b"soon", properties=soon)).code == 0
+    late = await master.send("orders", b"late", properties={"TIMER_DELAY_MS": "9000"})
+    assert late.code == 0
+    await let_act(fixed_group)
+
+    await await_read(target, [b"there", b"soon"])
+    escaped = messages(await target.pull("orders"))[1]
+    await await_drained(replica)
+    master = await fixed_group.start(0)
+    await fixed_group.await_members({0, 1})
+    again = await master.send("orders", b"again", properties={"TIMER_DELAY_MS": "1"})
+
+    assert escaped.store_timestamp_ms >= begun_ms + 2500
+    assert escaped.properties["REGENT_ESCAPED_FROM"].startswith("TestCluster/broker-t/")
+    assert escaped.properties["UNIQ_KEY"] == "K"
+    assert not {"TIMER_DELAY_MS", "TIMER_OUT_MS", "REAL_TOPIC"} & escaped.properties.keys()
+    assert again.code == 0
+    await await_read(master, [b"again", b"late"])
+    assert messages(await master.pull("orders"))[-1].store_timestamp_ms >= begun_ms + 9000
+    assert sorted(await read_all(target)) == [b"soon", b"there"]
+
+
+async def test_no_message_waits_for_one_whose_topic_is_missing(fixed_group):  # D17
+    """The master delivers what did not escape, and none of those that passed it."""
+    master, replica = await fixed_group.add_pair(**ESCAPES)
+    target = await add_target(fixed_group)
+    for topic, body in (("missing", b"stays"), ("orders", b"passes"), ("orders", b"too")):
+        for waits in ({"DELAY": "1"}, {"TIMER_DELAY_MS": "1500"}):
+            assert (await master.send(topic, body, properties=waits)).code == 0
+    await let_act(fixed_group)
+
+    await await_read(target, [b"there", *(2 * [b"passes", b"too"])])
+    waiting = {
+        (one["kind"], one["topic"]): one["entryCount"] for one in (await outbox(replica))["topics"]
+    }
+    assert waiting == {("delayed", "missing"): 1, ("timed", "missing"): 1}
+    master = await fixed_group.start(0)
+    await fixed_group.await_members({0, 1})
+
+    async def has_rest():
+        return await read_all(master, "missing") == 2 * [b"stays"]
+
+    await eventually(has_rest)
+    for waits in ({"DELAY": "1"}, {"TIMER_DELAY_MS": "1"}):
+        assert (await master.send("orders", b"again", properties=waits)).code == 0
+    await await_read(master, 2 * [b"again"])
+    assert (await outbox(replica))["entryCount"] == 0
+
+
+async def test_a_slow_target_delays_no_other_target_and_its_messages_come_once(fixed_group):
+    # D17: the answers come too late, so the messages are sent again.
+    master, replica = await fixed_group.add_pair(**ESCAPES)
+    slow = await add_target(fixed_group)
+    quick = await add_target(fixed_group, "others", "broker-v")
+    for topic in ("orders", "others", "orders", "others"):
+        for waits in ({"DELAY": "1"}, {"TIMER_DELAY_MS": "1500"}):
+            assert (await master.send(topic, b"m", properties=waits)).code == 0
+    await let_act(fixed_group)
+    await fixed_group.pause("broker-u")
+
+    async def are_read():
+        return await read_all(quick, "others") == [b"there", *(4 * [b"m"])]
+
+    await eventually(are_read)
+    await eventually(lambda: fixed_group.agents[1].events("message_not_escaped"))
+    fixed_group.agents["broker-u"].process.send_signal(signal.SIGCONT)
+
+    await await_read(slow, [b"there", *(4 * [b"m"])])
+    await await_drained(replica)
+    keys = [
+        one.properties["REGENT_ESCAPED_FROM"] for one in messages(await slow.pull("orders"))[1:]
+    ]
+    assert len(set(keys)) == 4
+
+
+async def test_copies_at_a_target_without_an_index_have_the_same_key(fixed_group):
+    # D17: a target that can't look for the message stores it again when it gets it again.
+    master, replica = await fixed_group.add_pair(**ESCAPES)
+    target = await add_target(fixed_group)
+    fixed_group.kill("broker-u")
+    target = await fixed_group.start("broker-u", messageIndexEnable="false")
+    await fixed_group.await_members({0}, "broker-u")
+    assert (await master.send("orders", b"m", properties={"DELAY": "1"})).code == 0
+    await fixed_group.await_copy(1)
+    await fixed_group.pause("broker-u")
+    fixed_group.kill(0)
+    await fixed_group.await_acting(1)
+    await eventually(lambda: fixed_group.agents[1].events("message_not_escaped"))
+
+    fixed_group.agents["broker-u"].process.send_signal(signal.SIGCONT)
+
+    await await_drained(replica)
+    _, *copies = messages(await target.pull("orders"))
+    assert {one.body for one in copies} == {b"m"}
+    assert len({one.properties["REGENT_ESCAPED_FROM"] for one in copies}) == 1
+    assert (await figures(replica))["escapedCount"] == "1"
 
 
 def escape(body, position, *, unique_key="K", is_escape=True):
@@ -92,7 +270,11 @@ async def test_a_lost_answer_makes_no_second_message(fixed_group):  # D17, I13
     await fixed_group.await_members({0}, "broker-u")
     assert (await other.send("orders", b"there")).code == 0
     delayed = [
-        await master.send("orders", b"%d" % number, properties={"DELAY": "6"})
+        await master.send(
+            "orders",
+            b"%d" % number,
+            properties={"DELAY": "6"} if number % 2 else {"TIMER_DELAY_MS": "1500"},
+        )
         for number in range(8)
     ]
     assert [one.code for one in delayed] == [0] * 8

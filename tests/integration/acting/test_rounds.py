@@ -53,7 +53,7 @@ async def test_no_message_is_lost_or_doubled_and_no_offset_goes_back(fixed_group
         await asyncio.sleep(chance.random() / 2)
         if chance.random() < 1 / 2:
             # The acting broker dies as well, once its file has the commit.
-            await asyncio.sleep(0.5)
+            await fixed_group.await_saved(1, offset)
             fixed_group.kill(1)
             replica = await fixed_group.start(1)
             await await_acting(replica)

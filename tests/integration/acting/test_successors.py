@@ -68,6 +68,7 @@ async def test_a_replica_that_acts_next_has_what_the_last_one_took(fixed_group):
     await await_acting(fixed_group, {1})
     first, second = fixed_group.clients[1], fixed_group.clients[2]
     assert (await commit(first, 1)).code == 0
+    assert await committed(second) == 1
     assert await lock(first, "c1")
     await eventually(lambda: knows_lock(second))
 
@@ -100,7 +101,7 @@ async def test_a_replica_that_is_offline_keeps_what_it_took(fixed_group):  # I9
     fixed_group.kill(0)
     await fixed_group.await_acting(1)
     assert (await commit(replica, 1)).code == 0
-    await asyncio.sleep(0.5)
+    await fixed_group.await_saved(1, 1)
     fixed_group.kill(1)
 
     replica = await fixed_group.start(1, namesrvAddr="127.0.0.1:1")

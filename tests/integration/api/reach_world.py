@@ -87,6 +87,8 @@ def names_of(cluster, operation_id, report_id):
         "cluster_name": cluster,
         "broker_group_name": f"{cluster}-group",
         "topic_name": f"{cluster}-topic",
+        "topic": f"{cluster}-topic",
+        "queue_id": 0,
         "operation_id": operation_id,
         "report_id": report_id,
         "broker_id": 1,

@@ -1,5 +1,6 @@
 """Who holds which operation is shown, and a worker that hangs loses it to the next (G6, D20)."""
 
+from datetime import datetime
 from uuid import UUID
 
 import pytest
@@ -43,7 +44,8 @@ async def test_a_lease_shows_which_operation_is_held_and_under_which_number(clie
     assert (told["operation_id"], told["kind"]) == (str(claimed.id), "elect_master")
     assert (told["target"], told["confirmed_by"], told["fence"]) == ("g", "admin", claimed.fence)
     assert told["step"] == claimed.steps[0].title
-    assert told["renewed_at"] < told["ends_at"]
+    renewed_at, ends_at = (datetime.fromisoformat(told[at]) for at in ("renewed_at", "ends_at"))
+    assert renewed_at < ends_at
     assert graph["totalCount"] == 1
     [node] = graph["nodes"]
     assert (node["operationId"], node["fence"]) == (told["operation_id"], str(told["fence"]))

@@ -2,6 +2,7 @@
 G13)."""
 
 import asyncio
+import functools
 import json
 from contextlib import aclosing
 
@@ -44,8 +45,7 @@ SHOWING = {
     *("clusters", "events", "findings", "health", "holdingClusters", "locks", "operation"),
     *("operations", "overview"),
 }
-DOCUMENT = json.loads(print_openapi())["paths"]
-NEEDED = {"key": "k", "consumer_group_name": "g", "client": "c"}
+NEEDED = {"key": "k", "consumer_group_name": "g", "client": "c", "topic": "t", "queue_id": 0}
 """What routes of clusters take beside what they name; they leave out what they do not know."""
 REFUSED = ("{cluster_name}", "{operation_id}")
 """What routes name that is refused when it is out of reach; others leave out what is."""
@@ -63,9 +63,16 @@ async def world(client, context, driver, register, sample):
     return names_of(NEAR, near, report_id), names_of(FAR, far, report_id)
 
 
+@functools.cache
+def described_paths():
+    """Describe all routes once, in the one process that runs these tests."""
+    return json.loads(print_openapi())["paths"]
+
+
 def needed(path):
     """Give what a route must be asked with; what it does not know is refused."""
-    known = {one["name"] for one in DOCUMENT[path]["get"].get("parameters", ())}
+    described = described_paths()[path]["get"]
+    known = {one["name"] for one in described.get("parameters", ())}
     return {name: value for name, value in NEEDED.items() if name in known}
 
 

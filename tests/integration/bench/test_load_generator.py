@@ -13,6 +13,7 @@ from regent_engine import Decoder
 from backend.remoting.command import Command, answer
 from tests.bench.clients.load import BINARY, LoadError, build, run_load
 from tests.integration.broker.agent import Agent
+from tests.integration.broker.client import Client
 
 FRAME_SIZE_MAX = 1 << 20
 WHOLE = {"lost": 0, "wrong_body": 0, "shared_offset": 0, "out_of_order": 0}
@@ -205,6 +206,43 @@ async def test_pulls_and_wakes_are_measured(address):
     assert pulled["messages"] > 0
     assert len(woken["rounds_us"]) == 2
     assert all(us > 0 for us in woken["rounds_us"])
+
+
+async def test_consumers_by_pop_receive_each_message_once_and_acknowledge_it(address):
+    await run_load("send", address, "Popped", count=500, in_flight=64)
+
+    popped = await run_load(
+        "pop", address, "Popped", group="g", broker="broker-t", seconds=0.4, in_flight=3
+    )
+    again = await run_load("pop", address, "Popped", group="g", broker="broker-t", seconds=0.1)
+
+    assert popped["messages"] == 500
+    assert popped["per_second"] > 0
+    # All are acknowledged.
+    assert (again["messages"], again["empty_answers"]) == (0, 8)
+
+
+@pytest.mark.parametrize("refused", [200_050, 200_051])
+async def test_a_pop_or_an_acknowledgement_that_is_refused_is_an_error(address, refused):
+    async def refuse(reader, writer):
+        """Answer POPs as a broker did, with its messages, and refuse one kind of request."""
+        async for batch in commands(reader):
+            for one in batch:
+                code = 13 if one.code == refused else 0
+                ext = {"popTime": "1", "invisibleTime": "2", "reviveQid": "3"}
+                ext["startOffsetInfo"] = "0 0 0"
+                writer.write(answer(one, code=code, ext=ext, body=b"" if code else record))
+
+    await run_load("send", address, "Refused", count=1)
+    client = await Client.connect(int(address.rsplit(":", 1)[1]))
+    record = (await client.pull("Refused")).body
+    await client.close()
+
+    async with serving(refuse) as refusing:
+        with pytest.raises(LoadError, match="was answered with code 13"):
+            await run_load(
+                "pop", refusing, "Refused", group="g", broker="b", seconds=0.1, in_flight=1
+            )
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ class Agent:
     settings: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     port: int = 0
+    program: str = "workers.broker"
+    started_event: str = "broker_started"
     is_forked: bool = False
     """Whether its start needs no imports, and so less than a tenth of the processor time.
 
@@ -52,7 +54,7 @@ class Agent:
     async def start_with(self, path: Path) -> Client:
         """Start with a file as it is."""
         self.launch(path)
-        (started,) = self.events("broker_started")
+        (started,) = self.events(self.started_event)
         found = LISTENING_AT.search(started)
         assert found is not None, started
         self.port = int(found[1])
@@ -62,13 +64,13 @@ class Agent:
         is_forked = self.is_forked and not self.environment
         self.process = self._forked(path) if is_forked else self._executed(path)
         begun_s = time.monotonic()
-        while not self.events("broker_started"):
+        while not self.events(self.started_event):
             assert self.is_alive(), "the agent ended: " + "".join(self.lines)
             assert time.monotonic() - begun_s < PATIENCE_S, "the agent does not start"
             time.sleep(poll_s(begun_s))
 
     def _executed(self, path: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "workers.broker", "-c", str(path)]
+        command = [sys.executable, "-m", self.program, "-c", str(path)]
         with self.log_path.open("wb") as log:
             environment = os.environ | self.environment
             return subprocess.Popen(command, cwd=ROOT, stderr=log, env=environment)

@@ -41,7 +41,10 @@ class ForkingProcess:
         threading.Thread(target=self._read, daemon=True).start()
 
     def fork(self, *arguments: str, log_path: Path) -> "ForkedProcess":
-        """Start the program with arguments and this process's environment; it logs to a file."""
+        """Start the program with arguments and this process's environment.
+
+        It appends its log to a file.
+        """
         order = {"arguments": arguments, "log": str(log_path), "environment": dict(os.environ)}
         with self._turn:
             assert self._process.stdin is not None
@@ -129,7 +132,7 @@ def _run() -> None:
 def _redirect(log_path: str) -> None:
     """Take the standard streams from the process that forked."""
     nowhere = os.open(os.devnull, os.O_RDWR)
-    log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for source, stream in ((nowhere, 0), (nowhere, 1), (log, 2)):
         os.dup2(source, stream)
     os.close(nowhere)

@@ -72,3 +72,10 @@ def table_of(command: Command) -> TopicConfigTable:
         command.body, compressed=header.compressed, version=command.version
     )
     return body.topic_table
+
+
+class FakeStockBroker(RecordingNameServer):
+    """A broker of RocketMQ that knows none of the requests of a test."""
+
+    def reply(self, writer: asyncio.StreamWriter, command: Command) -> None:
+        writer.write(answer(command, code=3, remark=f"request type {command.code}"))

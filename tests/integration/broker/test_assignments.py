@@ -146,7 +146,7 @@ async def test_a_broker_can_be_set_to_allocate_no_queues(start_broker, connect):
     ("order", "code", "reason"),
     [
         ({"mode": "PULL"}, 0, ""),
-        ({"mode": "POP"}, 16, "does not serve POP"),
+        ({"mode": "POP"}, 0, ""),
         ({"mode": "PUSH"}, 29, "PULL or POP"),
         ({"topic": "%RETRY%g"}, 16, "retry topic"),
         ({"topic": ""}, 29, "missing"),
@@ -154,8 +154,7 @@ async def test_a_broker_can_be_set_to_allocate_no_queues(start_broker, connect):
         ({"consumerGroup": "nobody"}, 26, "nobody"),
     ],
 )
-async def test_a_mode_that_is_not_served_is_refused(client, order, code, reason):
-    # Case C8: who asks for POP hears that there is none.
+async def test_a_mode_that_is_unknown_is_refused(client, order, code, reason):
     body = {"topic": "T", "consumerGroup": "g", "mode": "PULL", "popShareQueueNum": 0} | order
 
     await client.send("T", b"x")
@@ -164,6 +163,33 @@ async def test_a_mode_that_is_not_served_is_refused(client, order, code, reason)
 
     assert told.code == code
     assert reason in (told.remark or "")
+
+
+async def popping(client, client_id, shared_count):
+    """Give the queues of a client once the group receives by POP."""
+    body = {"topic": "T", "consumerGroup": "g", "mode": "POP", "popShareQueueNum": shared_count}
+    assert (await client.call(SET_MODE, body=java_json.encode(body))).code == 0
+    told = await client.call(QUERY, body=question(client_id))
+    queues = java_json.loads(told.body)["messageQueueAssignments"]
+    assert {queue["mode"] for queue in queues} == {"POP"}
+    return [queue["messageQueue"]["queueId"] for queue in queues]
+
+
+async def test_by_pop_every_client_takes_messages_of_any_queue(members):
+    first, second = members
+
+    assert await popping(first, "c1", 0) == [-1]
+    assert await popping(second, "c2", 1) == [-1]
+
+
+async def test_by_pop_a_client_shares_the_queues_of_those_after_it(broker, members, connect):
+    first, _ = members
+    third = await connect(broker)
+    await third.heartbeat("g", "T", client_id="c3")
+
+    # Four queues: two of c1, one each of c2 and c3.
+    assert await popping(first, "c1", 1) == [0, 1, 2]
+    assert await popping(third, "c3", 1) == [3, 0, 1]
 
 
 class RoutingNameServer(RecordingNameServer):

@@ -39,7 +39,7 @@ async def test_a_bad_topic_name_is_refused_everywhere_and_nothing_is_written(cli
     assert broker.broker.topics.data_version == version
 
 
-@pytest.mark.parametrize("code", [999, 0, -7, 32_767, 200_050, 200_151, 1001, 105, 103])
+@pytest.mark.parametrize("code", [999, 0, -7, 32_767, 1001, 105, 103])
 async def test_an_unknown_request_is_not_supported(client, code):
     answer = await client.call(code, {"topic": "T"})
 

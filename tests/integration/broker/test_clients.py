@@ -50,6 +50,22 @@ async def test_a_member_that_closes_or_unregisters_is_missed_at_once(broker, con
     await eventually(is_alone)
 
 
+async def test_a_client_with_a_second_connection_is_one_member(broker, connect):
+    # Queues are dealt out by the list: a second share of one client has no reader.
+    former, newer, other = [await connect(broker) for _ in range(3)]
+    for member, client_id in ((former, "c1"), (other, "c2"), (newer, "c1")):
+        await member.heartbeat("g", "T", client_id=client_id)
+
+    async def members():
+        answer = await other.call(RequestCode.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": "g"})
+        return sorted(java_json.loads(answer.body)["consumerIdList"])
+
+    assert await members() == ["c1", "c2"]
+    await former.close()
+
+    assert await members() == ["c1", "c2"]
+
+
 async def test_a_group_without_members_is_an_error_not_an_empty_list(client):
     answer = await client.call(RequestCode.GET_CONSUMER_LIST_BY_GROUP, {"consumerGroup": "none"})
 

@@ -253,9 +253,9 @@ async def test_a_client_that_asks_for_much_at_once_is_answered_part_by_part(
     answered = []
     note = BrokerSession._note_pulled
 
-    def listen(session, pulled, commits):
+    def listen(session, pulled):
         answered.append(sum(one[3] for one in pulled))
-        note(session, pulled, commits)
+        note(session, pulled)
 
     monkeypatch.setattr(BrokerSession, "_note_pulled", listen)
     for _ in range(32):

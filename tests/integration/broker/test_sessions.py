@@ -11,6 +11,7 @@ from regent_engine import StoreError, encode_command
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, send_fields
 from tests.waiting import PATIENCE_S, eventually
+from workers.broker import session
 from workers.broker.session import BrokerSession
 
 MEGABYTE = 1 << 20
@@ -76,9 +77,9 @@ async def test_a_send_waits_for_one_of_many_that_are_handed_much(broker, connect
     served = []
     receive = BrokerSession._receive
 
-    def note(session, size, **how):
-        served.append("send" if session.peer == ours else "pull")
-        receive(session, size, **how)
+    def note(caller, size, **how):
+        served.append("send" if caller.peer == ours else "pull")
+        receive(caller, size, **how)
 
     monkeypatch.setattr(BrokerSession, "_receive", note)
 
@@ -91,11 +92,43 @@ async def test_a_send_waits_for_one_of_many_that_are_handed_much(broker, connect
     assert served.index("send") <= 1
 
 
+async def test_a_send_waits_for_a_turn_of_many_requests_of_another_client(
+    broker, connect, monkeypatch
+):
+    """R8: each of these requests fills a turn."""
+    monkeypatch.setattr(session, "TURN_S", 0)
+    asking, sender = await connect(broker), await connect(broker)
+    await sender.send("T", b"create")
+    served = []
+    serve, receive = BrokerSession._serve, BrokerSession._receive
+    ours = sender.writer.get_extra_info("sockname")
+
+    def note(caller, command):
+        served.append("question")
+        serve(caller, command)
+
+    def note_received(caller, size, **how):
+        if caller.peer == ours:
+            served.append("send")
+        receive(caller, size, **how)
+
+    monkeypatch.setattr(BrokerSession, "_serve", note)
+    monkeypatch.setattr(BrokerSession, "_receive", note_received)
+
+    # Both chunks reach the broker before it looks.
+    questions = [asking.start(RequestCode.GET_ALL_TOPIC_CONFIG) for _ in range(100)]
+    sent = sender.start(RequestCode.SEND_MESSAGE_V2, send_fields("T"), b"a little")
+    answers = await asyncio.gather(sent, *questions)
+
+    assert {answer.code for answer in answers} == {0}
+    assert served.count("question") == 100
+    assert served.index("send") <= 3
+
+
 async def test_an_idle_connection_is_closed_and_its_client_forgotten(broker, connect):
     client = await connect(broker)
     await client.heartbeat("g", "T")
-    session = next(iter(broker._sessions))
-    session.active_at -= 121
+    next(iter(broker._sessions)).active_at -= 121
 
     broker.sweep()
 

@@ -37,6 +37,7 @@ from workers.broker.dispatcher import Dispatcher
 from workers.broker.logical import forwarding
 
 NOT_FOUND, RETRY_IMMEDIATELY, NOT_LEADER, ILLEGAL = 19, 20, 501, 604
+TOPIC_NOT_EXIST = 17
 
 
 @pytest.fixture
@@ -272,16 +273,6 @@ async def test_a_static_topic_takes_no_delayed_and_no_transactional_message(grou
     assert codes == [ILLEGAL] * 3
     assert await offset_of(client, RequestCode.GET_MAX_OFFSET) == 0
     assert (await client.send(TOPIC, b"x", properties={"DELAY": "0"})).code == 0
-
-
-async def test_pop_of_a_static_topic_is_refused(groups):
-    await groups.create("b1", "b2")
-
-    async def code_of(topic):
-        fields = {"consumerGroup": "g", "topic": topic, "queueId": 0}
-        return (await groups.clients["b1"].call(RequestCode.POP_MESSAGE, fields)).code
-
-    assert [await code_of(TOPIC), await code_of("Other")] == [ILLEGAL, 3]
 
 
 async def test_a_topic_changes_its_kind_only_by_its_deletion(groups):

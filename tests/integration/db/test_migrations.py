@@ -11,7 +11,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect
 
-from backend.db.engine import driver_url
+from backend.db.address import driver_url
 from backend.db.tables import metadata
 from migrations import HERE, downgrade, is_current, newest_revisions, upgrade
 

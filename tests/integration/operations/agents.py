@@ -34,6 +34,8 @@ CHANGING = frozenset(
         RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,
         RequestCode.UPDATE_CONSUMER_OFFSET,
         RequestCode.RELEASE_QUEUE_LOCKS,
+        RequestCode.RELEASE_SHARE_MESSAGES,
+        RequestCode.SET_MESSAGE_REQUEST_MODE,
         RequestCode.SEND_MESSAGE,
         RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC,
         RequestCode.PREPARE_LOGICAL_QUEUE,
@@ -43,6 +45,8 @@ CHANGING = frozenset(
         RequestCode.RETIRE_PHYSICAL_QUEUE,
         RequestCode.DECIDE_TRANSACTION,
         RequestCode.RECALL_MESSAGE,
+        RequestCode.ADD_BROKER,
+        RequestCode.REMOVE_BROKER,
     }
 )
 

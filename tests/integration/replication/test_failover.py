@@ -11,6 +11,8 @@ import pytest
 from backend.clients.clock import SystemClock
 from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.server import NameServer
+from tests.integration.acting.test_acting import lock
+from tests.integration.acting.test_strict_locks import unlock
 from tests.integration.broker.agent import ROOT, write_config
 from tests.integration.replication.conftest import read_all
 from tests.ports import free_port
@@ -23,7 +25,7 @@ SOON_MS, LATER_S = "5000", 5.5
 async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_is_killed(
     group, flush
 ):
-    await group.add_many(2, flushDiskType=flush)  # S15, S48
+    await group.add_many(2, flushDiskType=flush)  # S15, S48, Q7, Q16
     sent = [b"m%d" % number for number in range(200)]
     for body in sent:
         assert (await group.send(1, body)).code == 0
@@ -43,6 +45,21 @@ async def test_a_replica_takes_over_every_acknowledged_message_when_its_master_i
     assert [one["brokerId"] for one in told] == [1, 0]
     told = [(await group.client(number).call(906)).ext.get("masterEpoch") for number in (1, 2)]
     assert told == [None, "2"]
+
+
+async def test_no_second_client_gets_a_lock_when_the_master_is_killed(group):  # I11
+    await group.add_many(2)
+    assert (await group.send(1, b"m")).code == 0
+    assert await lock(group.client(1), "c1")
+    assert not await lock(group.client(1), "c2")
+
+    group.kill(1)
+    await group.await_state(2, 2, {2})
+    assert not await lock(group.client(2), "c2")
+    assert await lock(group.client(2), "c1")
+    await unlock(group.client(2), "c1")
+
+    assert await lock(group.client(2), "c2")
 
 
 async def test_a_returned_master_cuts_what_no_replica_acknowledged(group):  # S70
@@ -68,7 +85,9 @@ async def test_a_returned_master_cuts_what_no_replica_acknowledged(group):  # S7
     await group.await_equal_logs()
 
 
-async def test_a_master_whose_disk_fails_gives_up_its_lease_and_a_replica_takes_over(group):  # D13
+async def test_a_master_whose_disk_fails_gives_up_its_lease_and_a_replica_takes_over(
+    group,
+):  # D13, O33
     await group.add_many(2)
     assert (await group.send(1, b"acknowledged")).code == 0
     log = group.agents[0].root / "store" / "commitlog"

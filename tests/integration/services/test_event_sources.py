@@ -3,11 +3,13 @@
 import pytest
 
 from backend.clients.clock import SystemClock
+from backend.db import broker_groups
 from backend.db.brokers import BrokerRegistration
 from backend.domain.broker import DataVersion
 from backend.domain.errors import DomainError
 from backend.domain.event import EventFilter
 from backend.domain.topic import QueueSettings
+from backend.rules.group_mode import GroupMode
 from backend.services.controller.registrations import (
     MarkBrokerOffline,
     RegisterBroker,
@@ -32,9 +34,11 @@ def reported(database):
 
 @pytest.fixture
 def register(database):
-    async def register_at(address="a:10911", broker_id=0, *, group="g", topics=None):
+    async def register_at(
+        address="a:10911", broker_id=0, *, group="g", topics=None, mode=GroupMode.STATIC
+    ):
         registration = BrokerRegistration(broker_id, address, None, 10_000, DataVersion())
-        command = RegisterBroker("c", group, registration, topics=topics or {})
+        command = RegisterBroker("c", group, registration, mode, topics=topics or {})
         await register_broker(command, database=database, clock=SystemClock())
 
     return register_at
@@ -55,6 +59,52 @@ async def test_a_broker_that_comes_moves_and_goes_has_one_event_each(database, r
         ("broker.lost", "g-0", None),
         ("broker.registered", "g-0", "b:10911"),
     ]
+
+
+async def test_a_replica_that_acts_has_an_event_at_its_begin_and_at_its_end(
+    database, register, reported
+):
+    """S83, S87."""
+
+    async def leave(broker_id):
+        gone = MarkBrokerOffline("c", "g", broker_id)
+        await mark_broker_offline(gone, database=database, clock=SystemClock())
+
+    async def found():
+        async with database.connect() as connection:
+            return await broker_groups.get(connection, "c", "g")
+
+    for broker_id in (0, 1, 2):
+        await register(f"a:{broker_id + 1}", broker_id, mode=GroupMode.ACTING_MASTER)
+    await leave(0)
+    acting = await found()
+    await leave(1)
+    await register("a:2", 1, mode=GroupMode.ACTING_MASTER)
+    await register("a:1", 0, mode=GroupMode.ACTING_MASTER)
+
+    assert (str(acting.acting_name), acting.acting_since is None) == ("g-1", False)
+    after = await found()
+    assert (after.acting_id, after.acting_since) == (None, None)
+    events = [one for one in await reported() if one.kind.startswith("group.")]
+    assert [(one.kind.partition(".")[2], one.details["broker"]) for one in events] == [
+        ("acting_began", "g-1"),
+        ("acting_ended", "g-1"),
+        ("acting_began", "g-2"),
+        ("acting_ended", "g-2"),
+        ("acting_began", "g-1"),
+        ("acting_ended", "g-1"),
+    ]
+    assert events[1].details["since"] == events[0].details["since"]
+
+
+async def test_in_a_group_without_the_mode_no_replica_acts(database, register, reported):  # S84
+    for broker_id in (0, 1):
+        await register(f"a:{broker_id + 1}", broker_id)
+
+    gone = MarkBrokerOffline("c", "g", 0)
+    await mark_broker_offline(gone, database=database, clock=SystemClock())
+
+    assert [one for one in await reported() if one.kind.startswith("group.")] == []
 
 
 async def test_topics_that_brokers_register_have_one_event_each(database, register, reported):

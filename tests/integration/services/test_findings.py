@@ -12,10 +12,16 @@ from backend.db.brokers import BrokerRegistration
 from backend.db.tables import brokers, replica_groups
 from backend.domain.broker import NOTHING_LEFT_OUT, DataVersion, LeftOutItem, LeftOutItems
 from backend.domain.event import EventFilter
-from backend.domain.finding import OUTSIDE_FOR, RUNBOOKS, FindingCode, Severity
+from backend.domain.finding import ACTS_FOR, OUTSIDE_FOR, RUNBOOKS, FindingCode, Severity
 from backend.domain.health import RETURNS_WITHIN
 from backend.domain.topic import QueueSettings
-from backend.services.controller.registrations import RegisterBroker, register_broker
+from backend.rules.group_mode import GroupMode
+from backend.services.controller.registrations import (
+    MarkBrokerOffline,
+    RegisterBroker,
+    mark_broker_offline,
+    register_broker,
+)
 from backend.services.upkeep.events import number_events
 from backend.services.upkeep.findings import FindingFilter, list_findings, scan_findings
 from tests.integration.tasks.conftest import SetClock
@@ -57,10 +63,17 @@ def look(scan, database, clock):
 
 @pytest.fixture
 def register(database, clock):
-    async def write(broker_id, address, group="g", topics=(), left_out=NOTHING_LEFT_OUT):
+    async def write(
+        broker_id,
+        address,
+        group="g",
+        topics=(),
+        left_out=NOTHING_LEFT_OUT,
+        mode=GroupMode.STATIC,
+    ):
         registration = BrokerRegistration(broker_id, address, None, 10_000, DataVersion(), left_out)
         settings = {name: QueueSettings(4, 4, 6) for name in topics}
-        command = RegisterBroker("c", group, registration, topics=settings)
+        command = RegisterBroker("c", group, registration, mode, topics=settings)
         await register_broker(command, database=database, clock=clock)
 
     return write
@@ -283,6 +296,29 @@ async def test_an_item_that_a_broker_can_not_have_is_found_until_it_is_mended(
         "items": ["topic a b: its name holds a blank"],
     }
     assert await look() == []
+
+
+async def test_a_replica_that_acts_for_long_is_found_until_its_master_is_back(
+    register, look, clock, database
+):
+    for broker_id in (0, 1):
+        await register(broker_id, f"a:{broker_id + 1}", mode=GroupMode.ACTING_MASTER)
+    began_at = clock.now()
+    gone = MarkBrokerOffline("c", "g", 0)
+    await mark_broker_offline(gone, database=database, clock=clock)
+
+    soon = await look()
+    clock.advance(seconds=ACTS_FOR.total_seconds())
+    later = await look()
+    await register(0, "a:1", mode=GroupMode.ACTING_MASTER)
+
+    assert (FindingCode.REPLICA_ACTS_LONG, "g") not in soon
+    assert (FindingCode.REPLICA_ACTS_LONG, "g") in later
+    assert await look() == []
+    found = (await list_findings(size=9, before=None, chosen=ANY, database=database)).items
+    [past] = [one for one in found if one.key.code is FindingCode.REPLICA_ACTS_LONG]
+    assert past.evidence == {"broker": "g-1", "since": began_at.isoformat(timespec="seconds")}
+    assert "`regent broker members g`" in past.advice
 
 
 @pytest.mark.usefixtures("sound")

@@ -155,7 +155,7 @@ async def test_of_two_alterations_from_one_state_one_is_refused_as_late(drive):
     assert (await one.group()).sync_state_set == winner.group.sync_state_set
 
 
-async def test_many_elections_at_once_are_one(drive):  # I18, D4
+async def test_many_elections_at_once_are_one(drive):  # I18, D4, Q85
     drivers = [drive() for _ in range(8)]
     await drivers[0].make_f3()
     for driver in drivers:

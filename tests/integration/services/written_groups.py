@@ -7,7 +7,7 @@ from sqlalchemy import insert
 from backend.clients.clock import SystemClock
 from backend.db import broker_groups, clusters
 from backend.db.tables import replica_groups, replicas
-from backend.domain.broker_group import GroupMode
+from backend.rules.group_mode import GroupMode
 
 
 async def write_group(database, group, *, lease_left_ms=0):

@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from regent_engine import Store
 
+from backend.rules.mode_switch import ORDER_NAME
 from backend.supervisor.founding import found
 from backend.supervisor.layout import GroupLayout, plan_layout
 from backend.supervisor.sizes import find_replica_counts
+from workers.broker.configuration.settings import BrokerSettings
+from workers.broker.group.mode_switch import begin_switch
 
 
 def a_group(data_dir: Path, count: int = 3) -> GroupLayout:
@@ -36,9 +39,16 @@ def group(tmp_path: Path) -> GroupLayout:
 
 
 def test_what_was_written_alone_becomes_epoch_0_for_the_engine(group: GroupLayout):
+    path = group.brokers[0].store_path
+    settings = BrokerSettings(root_dir=path, controller_mode=True)
     found(group)
 
-    store = a_store(group.brokers[0].store_path)
+    order = begin_switch(settings)
+
+    assert order is not None
+    assert order.is_founded
+    assert begin_switch(settings) == order
+    store = a_store(path)
     store.begin_epoch(1)
     assert store.epochs() == [(0, 0), (1, store.max_position)]
     store.close()
@@ -51,7 +61,7 @@ def test_a_group_that_has_members_gets_no_second_founder(group: GroupLayout):
 
     found(group)
 
-    assert list(group.brokers[0].store_path.glob("epochFile*")) == []
+    assert not (group.brokers[0].store_path / ORDER_NAME).exists()
 
 
 def test_a_log_that_has_epochs_keeps_them(group: GroupLayout):
@@ -72,7 +82,7 @@ def test_a_broker_that_stays_alone_and_an_empty_one_found_nothing(group: GroupLa
     found(GroupLayout(group.name, group.brokers[:1]))
     found(a_group(tmp_path / "new"))
 
-    assert list(tmp_path.glob("**/epochFile*")) == []
+    assert list(tmp_path.glob(f"**/{ORDER_NAME}")) == []
 
 
 def test_the_directory_shows_how_many_brokers_each_group_has(tmp_path: Path):

@@ -12,6 +12,7 @@ from workers.broker.commit_log.delay_delivery import (
     DelayOffsetFile,
     NotYet,
 )
+from workers.broker.tables.escaped import EscapedFile, EscapedMessages
 
 LEVELS_MS = (1000, 5000)
 
@@ -52,7 +53,7 @@ class Disk:
         return read
 
 
-def delivery(store, *, now_ms=0, stored=None, deliver=None, read=lambda _: None):
+def delivery(store, *, now_ms=0, stored=None, deliver=None, read=lambda _: None, escaped=()):
     delivered = []
     moment = [now_ms]
     take = deliver or delivered.append
@@ -64,6 +65,7 @@ def delivery(store, *, now_ms=0, stored=None, deliver=None, read=lambda _: None)
         deliver=lambda log_position, _record: take(log_position),
         on_thread=asyncio.to_thread,
         clock=lambda: moment[0],
+        escaped=EscapedMessages(EscapedFile(positions=list(escaped))),
     )
     return delays, delivered, moment
 
@@ -270,23 +272,52 @@ async def test_an_arrival_wakes_its_level():
     assert delivered == [0]
 
 
-async def test_a_level_advances_behind_each_message_that_another_group_has():
+async def test_a_level_advances_behind_the_messages_that_another_group_has_without_a_gap():
     delays, delivered, moment = delivery(QueueDouble(level_1=[1, 2, 3]), now_ms=10)
+    gone = {}
+
+    async def escape(level, log_position, _record, is_gone):
+        assert level == 1
+        gone[log_position] = is_gone
+
+    delays.escape_by(escape)
+    delays.start()
+    await eventually(lambda: len(gone) == 3)
+    gone[0]()
+    gone[2]()
+    first = dict(delays.progress)
+    gone[1]()
+    delays.stop()
+
+    assert (first, delays.progress) == ({1: 1}, {1: 3})
+    assert delivered == []
+    assert moment == [10]
+
+
+async def test_a_message_is_taken_into_the_outbox_once_while_it_waits_there():
+    store = QueueDouble(level_1=[1, 2])
+    delays, _, _ = delivery(store, now_ms=10)
     taken = []
 
-    async def escape(log_position, _record):
-        if len(taken) == 2:
-            raise NotYet("the other group is down")
+    async def escape(_level, log_position, _record, _is_gone):
         taken.append(log_position)
 
     delays.escape_by(escape)
     delays.start()
-    await eventually(lambda: len(taken) == 2)
-    assert delays.progress == {1: 2}
-    taken.clear()
-    await eventually(lambda: delays.progress == {1: 3})
+    await eventually(lambda: taken == [0, 1])
+    store.due[1].append(3)
+    delays.arrived(0)
+    await eventually(lambda: len(taken) == 3)
     delays.stop()
 
-    assert delivered == []
-    assert taken == [2]
-    assert moment == [10]
+    assert taken == [0, 1, 2]
+
+
+def test_a_master_passes_over_what_escaped_and_forgets_it():
+    delays, delivered, _ = delivery(QueueDouble(level_1=[1, 2, 3]), now_ms=10, escaped=[1])
+
+    deliver_due(delays, 1)
+
+    assert delivered == [0, 2]
+    assert delays.progress == {1: 3}
+    assert 1 not in delays._escaped

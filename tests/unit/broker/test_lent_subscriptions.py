@@ -4,12 +4,14 @@ import asyncio
 import random
 
 import pytest
+from structlog.testing import capture_logs
 
 from backend.remoting import java_json
 from backend.remoting.bodies import ConsumerConnection, SubscriptionData
 from backend.remoting.request_code import RequestCode
 from tests.unit.broker.neighbours import Answer, Others
 from workers.broker.errors import Refusal
+from workers.broker.routing import lent_subscriptions
 from workers.broker.routing.lent_subscriptions import LENT_MS, REPEAT_MS, LentSubscriptions
 from workers.broker.routing.neighbours import Neighbours
 
@@ -105,3 +107,25 @@ async def test_pulls_at_the_same_time_cause_one_question(lent_by, clock):
 
     assert await lent.ask_for("g", "T")
     assert others.asked == ["a", "a"]
+
+
+async def test_a_pull_waits_for_a_broker_group_for_a_short_time_only(lent_by, monkeypatch):
+    """The answer comes later, and the consumer asks again."""
+    monkeypatch.setattr(lent_subscriptions, "WAIT_S", 0.05)
+    others = Others(a=knows(T="*"))
+    others.gates["a"] = asyncio.Event()
+    lent = lent_by(others)
+
+    async with asyncio.timeout(5):
+        assert not await lent.ask_for("g", "T")
+    others.gates["a"].set()
+
+    assert await lent.ask_for("g", "T")
+    assert others.asked == ["a"]
+
+
+async def test_a_question_that_fails_lends_nothing_and_is_logged(lent_by):
+    with capture_logs() as logs:
+        assert not await lent_by(Others(a=RuntimeError("a fault"))).ask_for("g", "T")
+
+    assert [one["event"] for one in logs] == ["subscriptions_not_lent"]

@@ -115,3 +115,64 @@ def test_a_lock_taken_after_it_was_over_is_another_hold():
     [(_, _, held)] = locks.all(LOCK_LIFE_MS + 1)
 
     assert held.locked_at_ms == LOCK_LIFE_MS + 1
+
+
+def logged_locks():
+    """One client has two locks that no other broker knows yet."""
+    locks = QueueLocks(lambda: 0)
+    locks.lead()
+    locks.lock("g", client_id="a", queues=QUEUES[:2], now_ms=0)
+    return locks
+
+
+def test_a_lock_is_kept_once_its_record_is_confirmed():
+    locks = logged_locks()
+
+    # A request that is repeated meanwhile waits too.
+    locks.lock("g", client_id="a", queues=QUEUES[:2], now_ms=1)
+    holds = locks.unkept("g", client_id="a", queues=QUEUES)
+    assert list(holds) == QUEUES[:2]
+    assert locks.unkept("g", client_id="b", queues=QUEUES) == {}
+
+    assert locks.keep("g", holds) == []
+    assert locks.unkept("g", client_id="a", queues=QUEUES) == {}
+    locks.end_unkept("g", holds)
+    assert locks.lock("g", client_id="b", queues=QUEUES, now_ms=2) == QUEUES[2:]
+
+
+def test_a_lock_whose_record_is_not_confirmed_is_free_again():
+    locks = logged_locks()
+    holds = locks.unkept("g", client_id="a", queues=QUEUES)
+
+    locks.end_unkept("g", holds)
+
+    assert locks.lock("g", client_id="b", queues=QUEUES[:1], now_ms=1) == QUEUES[:1]
+    # Another request of the client, whose record is confirmed now, has lost them.
+    assert locks.keep("g", holds) == QUEUES[:2]
+    assert list(locks.unkept("g", client_id="b", queues=QUEUES)) == QUEUES[:1]
+    assert locks.take_changes() == {"g": {"0@T@b": "b", "1@T@b": None}}
+
+
+def test_renewals_need_no_record():
+    locks = QueueLocks(lambda: 0)
+    locks.lead()
+    locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=0)
+    assert locks.take_changes() == {"g": {"0@T@b": "a"}}
+
+    locks.lock("g", client_id="a", queues=QUEUES[:1], now_ms=1)
+    assert not locks.has_changes
+    locks.unlock("g", client_id="a", queues=QUEUES)
+
+    assert locks.take_changes() == {"g": {"0@T@b": None}}
+
+
+def test_without_a_controller_no_lock_is_recorded():
+    locks = QueueLocks()
+    locks.lead()
+    locks.lock("g", client_id="a", queues=QUEUES, now_ms=0)
+
+    locks.replace({"g": {"0@T@b": "b"}})
+
+    assert (locks.has_changes, locks.table) == (False, {})
+    assert locks.unkept("g", client_id="a", queues=QUEUES) == {}
+    assert locks.lock("g", client_id="b", queues=QUEUES, now_ms=1) == []

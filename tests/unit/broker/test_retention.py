@@ -10,7 +10,8 @@ import pytest
 
 from tests.waiting import eventually
 from workers.broker.commit_log.retention import Cleaner, plan_round
-from workers.broker.configuration.settings import InvalidSetting, parse_settings
+from workers.broker.configuration.declaration import InvalidSetting
+from workers.broker.configuration.settings import parse_settings
 from workers.broker.metrics.resources import Disk
 
 HOUR_MS = 3_600_000

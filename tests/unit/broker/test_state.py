@@ -19,7 +19,7 @@ def state_of(path, store, flush_log):
         topic_listener=lambda _name, _topic: None,
         static_topic_listener=lambda _name, _topic: None,
         group_listener=lambda: None,
-        build_delays=lambda stored: DelayDelivery(
+        build_delays=lambda stored, escaped: DelayDelivery(
             store,
             levels_ms=(1000,),
             stored=stored,
@@ -27,6 +27,7 @@ def state_of(path, store, flush_log):
             deliver=lambda _position, _record: None,
             on_thread=asyncio.to_thread,
             clock=lambda: 7,
+            escaped=escaped,
         ),
         flush_log=flush_log,
         clock=lambda: 7,

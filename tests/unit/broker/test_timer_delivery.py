@@ -4,6 +4,7 @@ from regent_engine import StoreError
 
 from workers.broker.commit_log.timer_delivery import NOT_DELIVERING, TimerDelivery
 from workers.broker.commit_log.write_block import WriteBlock
+from workers.broker.tables.escaped import EscapedMessages
 
 
 class FakeStore:
@@ -43,6 +44,7 @@ def delivery(store, *, block=None):
         find_target=lambda *_: None,
         find_block=lambda: block,
         clock=lambda: 0,
+        escaped=EscapedMessages(),
     )
 
 

@@ -81,6 +81,14 @@ def translated(monkeypatch, server, capsys):
             f"group create new --cluster {C} --consume-from-min --ordered --no-notify-members",
         ),
         (
+            f"setConsumeMode -c {C} -t orders -g billing -m pop -q 2",
+            f"group mode billing orders POP --shared-clients 2 --cluster {C}",
+        ),
+        (
+            "setConsumeMode -b 10.0.0.1:10911 -t orders -g billing -m PULL",
+            f"group mode billing orders PULL --cluster {C} --broker-group broker-a",
+        ),
+        (
             f"deleteSubGroup -c {C} -g billing -r true",
             f"group delete billing --cluster {C} --clean",
         ),

@@ -272,3 +272,14 @@ def test_a_silence_has_an_effect_only_while_a_process_listened(
         listened=timedelta(seconds=listened_s),
         is_listener_gone=is_listener_gone,
     )
+
+
+def test_a_group_without_its_master_says_which_replica_acts_and_stays_critical():
+    since = datetime(2026, 11, 29, 10, 0, tzinfo=UTC)
+    reported = judge_group(static(down(0), broker(1), acting_id=1, acting_since=since))
+
+    assert (reported.verdict, reported.writer_fault) == (CRITICAL, WriterFault.MASTER_DOWN)
+    assert reported.writer_sentence == (
+        "broker-b has no writer: its master broker-b-0 is not alive."
+        " Reads go on: broker-b-1 acts for it since 2026-11-29 10:00:00 UTC."
+    )

@@ -15,6 +15,8 @@ from regent_engine import (
     encode_properties,
 )
 
+from backend.remoting.names import HALF_OPERATION_TOPIC, HALF_TOPIC
+
 NOW_MS = 1_758_000_000_000
 PEER = ("10.0.0.5", 50_000)
 BROKER_HOST = ("10.0.0.1", 10_911)
@@ -32,16 +34,32 @@ def open_store(path: Path, *, flush_mode: str = "async") -> Store:
     )
 
 
-def hot_path(store: Store, *, region: str = "DefaultRegion", trace_on: bool = True) -> HotPath:
+def hot_path(
+    store: Store,
+    *,
+    region: str = "DefaultRegion",
+    trace_on: bool = True,
+    store_host: tuple[str, int] = BROKER_HOST,
+) -> HotPath:
     hot = HotPath(
         store,
         broker_name="broker-a",
         cluster_name="cluster-1",
-        store_host=BROKER_HOST,
+        store_host=store_host,
         region=region,
         trace_on=trace_on,
     )
     hot.set_topic("Orders", perm=6, read_queue_count=4, write_queue_count=4)
+    return hot
+
+
+def transactional(store: Store, *, store_host: tuple[str, int] = BROKER_HOST) -> HotPath:
+    """Build a hot path of a master that takes transactions, and knows that none is pending."""
+    hot = hot_path(store, store_host=store_host)
+    for name in (HALF_TOPIC, HALF_OPERATION_TOPIC):
+        hot.set_topic(name, perm=6, read_queue_count=1, write_queue_count=1)
+    hot.take_transactions(6000)
+    hot.transactions.load([], [])
     return hot
 
 

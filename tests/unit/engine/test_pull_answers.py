@@ -234,7 +234,9 @@ def test_an_answer_that_the_socket_does_not_take_is_left_of_a_pull_that_waited_a
     woken = connection.receive(send(bytes(BODY_SIZE)), NOW_MS)
 
     turn = hot.next_turn()
-    received = connection.answer_parked(bytes_max=KIB * KIB, socket=ours.fileno())
+    received = connection.answer_parked(
+        bytes_max=KIB * KIB, now_ms=0, elapsed_ms=0, socket=ours.fileno()
+    )
 
     assert (woken.is_turn_due, turn, received.is_turn_due) == (True, connection.id, False)
     begun = everything_in(client)
@@ -253,14 +255,15 @@ def test_a_pull_is_resumed_once(store: Store) -> None:
     hot.facts_changed()
     connection.receive(send(b"x"), NOW_MS)
     hot.next_turn()
-    (unchecked, grant) = connection.answer_parked(bytes_max=KIB).unchecked, grant_of(hot)
+    unchecked = connection.answer_parked(bytes_max=KIB, now_ms=0, elapsed_ms=0).unchecked
+    grant = grant_of(hot)
 
     assert unchecked is not None
     assert unchecked.command.ext == command.ext
-    received = connection.resume(unchecked, grant)
+    received = connection.resume(unchecked, grant, now_ms=0, elapsed_ms=0)
 
     assert received.pull_answers is not None
     (answer,) = Decoder().receive(received.pull_answers)
     assert (answer.opaque, answer.code) == (7, 0)
     with pytest.raises(ValueError, match="resumed before"):
-        connection.resume(unchecked, grant)
+        connection.resume(unchecked, grant, now_ms=0, elapsed_ms=0)

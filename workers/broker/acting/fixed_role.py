@@ -3,19 +3,15 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from backend.remoting.response_code import ResponseCode
+from backend.rules.pre_online import PreOnlinePhase
 from workers.broker.acting.lock_quorum import LockQuorum
 from workers.broker.broker import Broker
-from workers.broker.errors import Refusal
-from workers.broker.group.required_role import RequiredRole
+from workers.broker.group.uncontrolled import Uncontrolled
 
 
-class FixedRole:
+class FixedRole(Uncontrolled):
     """A membership whose role is in the settings."""
 
-    epoch: ClassVar[int | None] = None
-    # As on a broker alone: the master writes the commit before it answers.
-    appends_commits: ClassVar[bool] = True
     # The log of every member must store an order.
     keeps_room: ClassVar[bool] = False
 
@@ -23,51 +19,37 @@ class FixedRole:
         """Be offline: clients find this broker once it has registered."""
         self._broker = broker
         self.is_online = False
+        self.notice_count = 0
+        """The number of changes of the least id that name servers have sent."""
+
         self.not_online_reason = ""
+        self._phase, self._phase_peer = PreOnlinePhase.NAME_SERVER, ""
         self.members: dict[int, str] = {}
         """The living members by id, by the last poll of a name server."""
 
         self.quorum = LockQuorum(broker, self._find_others)
         self.lock, self.unlock = self.quorum.lock, self.quorum.unlock
 
+    def enter(self, phase: PreOnlinePhase, peer: str = "") -> None:
+        """Note what this broker does before it is online, and with which other broker."""
+        self._phase, self._phase_peer = phase, peer
+
+    def figures(self) -> dict[str, str | int]:
+        """Return whether this broker is online, what it waits for, and what it holds of clients."""
+        broker = self._broker
+        return {
+            "online": str(self.is_online).lower(),
+            "notOnlineReason": self.not_online_reason,
+            "preOnlinePhase": PreOnlinePhase.DONE if self.is_online else self._phase,
+            "preOnlinePeer": "" if self.is_online else self._phase_peer,
+            "offsetVersion": broker.offsets.data_version.state_version,
+            "lockCount": sum(1 for _ in broker.locks.all(broker.elapsed_ms())),
+        }
+
     def _find_others(self) -> Iterable[str]:
         """Return the addresses of the other living members."""
         own_id = self.own_id
         return [address for broker_id, address in self.members.items() if broker_id != own_id]
 
-    @property
-    def own_id(self) -> int:
-        """Return the id of the settings."""
-        return self._broker.settings.broker_id
-
-    @property
-    def role_id(self) -> int:
-        """Return the id of the settings: an acting master keeps its own."""
-        return self._broker.settings.broker_id
-
-    @property
-    def safe_position(self) -> int:
-        """Return the position up to which the log is on the disk."""
-        return self._broker.store.flushed_position
-
     def begin_topic(self, name: str) -> None:
         """Do nothing: the log shows which messages of a former topic are deleted."""
-
-    async def hand_over(self, _epoch: int) -> None:
-        """Refuse: roles are fixed here.
-
-        Raises:
-            Refusal: always.
-        """
-        raise _not_controlled()
-
-    def hurry(self) -> None:
-        """Do nothing: no controller elects this broker."""
-
-    def _check_uncontrolled(self, required: RequiredRole) -> None:
-        if required is RequiredRole.MEMBER:
-            raise _not_controlled()
-
-
-def _not_controlled() -> Refusal:
-    return Refusal(ResponseCode.SYSTEM_ERROR, "this broker is not in controller mode")

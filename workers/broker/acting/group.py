@@ -8,26 +8,14 @@ import asyncio
 from typing import Final
 
 import structlog
-from regent_engine import Command
 
-from backend.remoting import java_json
-from backend.remoting.bodies import BrokerMemberGroup, TopicRouteData
-from backend.remoting.headers import (
-    BrokerMemberGroupHeader,
-    Header,
-    RouteHeader,
-    encode_header,
-)
-from backend.remoting.java_json import InvalidJson
-from backend.remoting.names import sync_member_topic
-from backend.remoting.request_code import RequestCode
-from backend.remoting.response_code import ResponseCode
 from workers.broker.acting.fixed_master import FixedMaster
 from workers.broker.acting.fixed_replica import FixedReplica
 from workers.broker.acting.least_id import Least, least_of
 from workers.broker.acting.passing_back import settle_own
-from workers.broker.acting.pre_online import Members, PreOnline
+from workers.broker.acting.pre_online import PreOnline
 from workers.broker.broker import Broker
+from workers.broker.routing.group_members import Members, ask_members
 from workers.broker.routing.name_servers import NameServers
 
 TICK_S: Final = 0.05
@@ -65,6 +53,11 @@ class FixedGroup:
                 tasks.create_task(settle_own(self._broker, self._own_address))
             await self._go_online(await self._await_members())
             tasks.create_task(self._poll())
+
+    def prepare_to_leave(self) -> None:
+        """Change no state any more that the next broker must know; called before it is known."""
+        if isinstance(self._membership, FixedMaster):
+            self._membership.give_up()
 
     async def leave(self) -> None:
         """Let replicas have all of the log, and end."""
@@ -121,6 +114,7 @@ class FixedGroup:
     async def _poll(self) -> None:
         while True:
             await asyncio.sleep(self._broker.settings.member_poll_interval_ms / 1000)
+            notice_count = self._membership.notice_count
             members = await self._ask_members()
             if members is None:
                 continue
@@ -128,49 +122,9 @@ class FixedGroup:
             least = least_of(members)
             if isinstance(self._membership, FixedReplica):
                 if least is not None:
-                    self._membership.note_least(least)
+                    self._membership.note_polled(least, notice_count=notice_count)
                 await self._membership.stand_by()
 
     async def _ask_members(self) -> Members | None:
-        """Return the addresses of the members by id; None if no name server answers.
-
-        A member counts that any of them knows: one that has just begun, or that a member does not
-        reach, knows less than the other ones.
-        """
-        settings = self._broker.settings
-        header: Header
-        if settings.knows_old_name_servers:
-            code = RequestCode.GET_ROUTEINFO_BY_TOPIC
-            header = RouteHeader(
-                topic=sync_member_topic(settings.broker_name), accept_standard_json_only=True
-            )
-        else:
-            code = RequestCode.GET_BROKER_MEMBER_GROUP
-            header = BrokerMemberGroupHeader(
-                cluster_name=settings.cluster_name, broker_name=settings.broker_name
-            )
-        members: Members = {}
-        answers = await self._name_servers.ask_each(code, encode_header(header))
-        found = [one for one in map(self._read_members, answers) if one is not None]
-        for one in found:
-            members = one | members
-        return members if found else None
-
-    def _read_members(self, answer: Command) -> Members | None:
-        """Return the members that one name server knows; None if its answer says nothing."""
-        settings = self._broker.settings
-        is_route = settings.knows_old_name_servers
-        if is_route and answer.code == ResponseCode.TOPIC_NOT_EXIST:
-            return {}
-        if answer.code != ResponseCode.SUCCESS:
-            return None
-        try:
-            if not is_route:
-                return dict(java_json.decode(answer.body, BrokerMemberGroup).members.addresses)
-            # The members of the topic of the group (control-plane.md 5.9).
-            brokers = java_json.decode(answer.body, TopicRouteData).brokers
-        except InvalidJson:
-            return None
-        wanted = (settings.cluster_name, settings.broker_name)
-        found = [one for one in brokers if (one.cluster, one.broker_name) == wanted]
-        return dict(found[0].addresses) if found else {}
+        """Return the addresses of the members by id; None if no name server answers."""
+        return await ask_members(self._name_servers, self._broker.settings)

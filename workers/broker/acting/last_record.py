@@ -26,7 +26,12 @@ def find_last_record(store: Store) -> int | None:
 
 
 def crc_of_record(store: Store, position: int) -> int:
-    """Return the checksum of a record, 0 if none begins at a log position or it can't be read."""
+    """Return the checksum of a record, 0 if none begins at a log position or it can't be read.
+
+    It may read the disk, so it belongs to no event loop.
+    """
+    if position < 0:
+        return NO_RECORD
     try:
         content = store.held_record(position)
     except StoreError:

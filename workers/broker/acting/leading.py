@@ -10,17 +10,12 @@ from workers.broker.acting.acknowledgements import NONE_NEEDED, Needs, ReplicaAc
 from workers.broker.broker import Broker
 from workers.broker.commit_log.elapsed import elapsed_ms
 from workers.broker.commit_log.write_block import WriteBlock
-from workers.broker.replication.acknowledgement import Outcome, Release
+from workers.broker.group.own_disk import when_on_disk
+from workers.broker.replication.acknowledgement import Outcome, Release, outcome_of
 from workers.broker.replication.ha_listener import HaListener
 
 LEAVE_TIMEOUT_S: Final = 3.0
 LEAVE_CHECK_S: Final = 0.01
-
-_OUTCOMES: Final = {
-    True: Outcome.CONFIRMED,
-    False: Outcome.FLUSH_FAILED,
-    None: Outcome.UNFLUSHED,
-}
 
 
 class Leading:
@@ -130,14 +125,12 @@ class Leading:
 
     def when_safe(self, position: int, release: Release) -> None:
         """Call back once the log up to a position is as safe as the settings require."""
-        flusher = self._broker.flusher
         if not self.waits_for_replicas:
-            timeout_s = self._broker.settings.flush_timeout_ms / 1000
-            flusher.when_durable_in_time(position, partial(_release, release), timeout_s=timeout_s)
+            when_on_disk(self._broker, position, release)
             return
         self._acks.wait(position, release)
         if self._is_synced:
-            flusher.when_durable(position, self._on_flushed)
+            self._broker.flusher.when_durable(position, self._on_flushed)
         else:
             self._advance()
 
@@ -145,14 +138,7 @@ class Leading:
         """Return the outcome of the replication of the log up to a position."""
         if not self.waits_for_replicas:
             return Outcome.CONFIRMED
-        outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-
-        def release(found: Outcome) -> None:
-            if not outcome.done():
-                outcome.set_result(found)
-
-        self.when_safe(position, release)
-        return await outcome
+        return await outcome_of(partial(self.when_safe, position))
 
     def flush_failed(self) -> None:
         """End all waits: the content of the disk is unknown."""
@@ -189,7 +175,3 @@ class Leading:
 
     def _on_flushed(self, _is_durable: bool) -> None:  # noqa: FBT001 - as the flusher calls
         self._advance()
-
-
-def _release(release: Release, durable: bool | None) -> None:  # noqa: FBT001 - as the flusher calls
-    release(_OUTCOMES[durable])

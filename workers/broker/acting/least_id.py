@@ -4,9 +4,8 @@ Pure: it knows what was said last, and has neither sockets nor a clock.
 """
 
 from dataclasses import dataclass
-from typing import Final
 
-MASTER_ID: Final = 0
+from backend.rules.broker import MASTER_ID
 
 
 @dataclass(frozen=True, slots=True)

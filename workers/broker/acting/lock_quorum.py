@@ -26,6 +26,9 @@ MEMBER_TIMEOUT_S: Final = 1.0
 UNLOCK_TIMEOUT_S: Final = 0.8
 """Stock clients wait 1 s for the answer."""
 
+Place = tuple[str, str, MessageQueue]
+"""A consumer group, a client id and a queue."""
+
 log = structlog.get_logger()
 
 
@@ -36,6 +39,8 @@ class LockQuorum:
         """Take the function for the addresses of the other living members."""
         self._broker, self._find_others = broker, find_others
         self._links: dict[str, MasterLink] = {}
+        # The open attempts of each lock that no attempt has given yet.
+        self._open = Counter[Place]()
 
     @property
     def needed_count(self) -> int:
@@ -52,16 +57,44 @@ class LockQuorum:
         if self.needed_count == 1 or not held:
             # No member is asked about a queue that another client holds here (S123).
             return held
-        votes = Counter(held)
-        for given in await self._ask_all(RequestCode.LOCK_BATCH_MQ, wish, held, MEMBER_TIMEOUT_S):
-            votes.update(one for one in set(given) if one in votes)
-        locked = [one for one in held if votes[one] >= self.needed_count]
-        refused = [one for one in held if one not in locked and one not in former]
+        places = {one: (group, client_id, one) for one in held}
+        for one, place in places.items():
+            if one not in former or place in self._open:
+                self._open[place] += 1
+        locked: list[MessageQueue] = []
+        try:
+            locked = await self._ask_majority(wish, held)
+        finally:
+            refused = [
+                one for one, place in places.items() if self._end(place, is_locked=one in locked)
+            ]
         if refused:
             log.info("locks_refused_by_quorum", consumer_group_name=group, count=len(refused))
             locks.unlock(group, client_id=client_id, queues=refused)
             await self._ask_all(RequestCode.UNLOCK_BATCH_MQ, wish, refused, UNLOCK_TIMEOUT_S)
         return locked
+
+    def _end(self, place: Place, *, is_locked: bool) -> bool:
+        """Note the outcome of an attempt; return whether a lock is to be taken back.
+
+        It is not if the client has it from another attempt, or if another one is open.
+        """
+        if is_locked:
+            self._open.pop(place, None)
+        if place not in self._open:
+            return False
+        self._open[place] -= 1
+        if self._open[place]:
+            return False
+        del self._open[place]
+        return True
+
+    async def _ask_majority(self, wish: LockBody, held: list[MessageQueue]) -> list[MessageQueue]:
+        """Return those of the queues locked here that a majority locks, too."""
+        votes = Counter(held)
+        for given in await self._ask_all(RequestCode.LOCK_BATCH_MQ, wish, held, MEMBER_TIMEOUT_S):
+            votes.update(one for one in set(given) if one in votes)
+        return [one for one in held if votes[one] >= self.needed_count]
 
     async def unlock(self, wish: LockBody) -> None:
         """Unlock queues here and at the other members, for their holder only."""

@@ -1,8 +1,8 @@
-"""Give a master that serves again what this replica did for it: decisions, and late commits.
+"""Give a master that serves again what this replica did for it: decisions, and what it took late.
 
-Between its last question and its registration clients still commit at the acting replica. Nothing
-that was committed may be forgotten (I9). Decisions of transactions are given only so: a master of
-RocketMQ takes them as well.
+Between its last question and its registration clients still commit at the acting replica, and
+acknowledge messages. Nothing that was committed or acknowledged may be forgotten (I9). Decisions of
+transactions are given only so: a master of RocketMQ takes them as well.
 """
 
 import asyncio
@@ -11,17 +11,20 @@ from typing import Final
 import structlog
 from regent_engine import Command
 
+from backend.remoting import java_json
 from backend.remoting.address import split_address
+from backend.remoting.bodies.shares import FinishedSharesBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers import UpdateConsumerOffsetHeader, encode_header
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.requester import Requester, connect
-from workers.broker.acting.decisions import Decisions, decision_path
+from workers.broker.acting.decisions import ESCAPED_AS, Decisions, decision_path
 from workers.broker.broker import Broker
 from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.replication.stock_metadata import ask_table
+from workers.broker.shares.finished_shares import FinishedShares, name_of
 from workers.broker.tables.consumer_offsets import SEPARATOR, decode_offset_file
 
 RETRY_S: Final = 1.0
@@ -40,15 +43,23 @@ async def settle_own(broker: Broker, own_address: str) -> None:
     await pass_back({}, decisions, own_address)
 
 
-async def pass_back(acted: Acted, decisions: Decisions, master_address: str) -> None:
+async def pass_back(
+    acted: Acted,
+    decisions: Decisions,
+    master_address: str,
+    *,
+    finished: FinishedShares | None = None,
+) -> None:
     """Give the master what it lacks; return once it has all of it."""
     reported = ""
-    while acted or decisions.kept:
+    while acted or decisions.kept or (finished is not None and finished.kept):
         try:
             requester = await connect(split_address(master_address), peer_name="master")
             try:
                 await _pass_decisions(decisions, requester)
                 count = await _pass_offsets(acted, requester)
+                if finished is not None:
+                    await _pass_finished(finished, requester)
             finally:
                 requester.close()
         except (OSError, TimeoutError, RemotingError, InvalidJson) as error:
@@ -77,7 +88,7 @@ async def _pass_decisions(decisions: Decisions, requester: Requester) -> None:
         answer = await requester.call(RequestCode.END_TRANSACTION, ext=fields)
         if _is_later(answer):
             raise ConnectionError(f"the master refused a decision: {answer.remark}")
-        if answer.code != ResponseCode.SUCCESS:
+        if answer.code != ResponseCode.SUCCESS and ESCAPED_AS not in fields:
             # Its producer was asked meanwhile, or it was given up.
             log.warning("decision_not_taken", log_position=position, reason=answer.remark)
         await decisions.forget(position)
@@ -110,3 +121,22 @@ async def _pass_offsets(acted: Acted, requester: Requester) -> int:
                 continue
             count += 1
     return count
+
+
+async def _pass_finished(finished: FinishedShares, requester: Requester) -> None:
+    """Finish messages at the master that consumers finished here; some it has already.
+
+    Raises:
+        OSError: the connection is lost, or the master can't finish them now.
+    """
+    after = "", -1, ""
+    while page := finished.page(after):
+        body = java_json.encode(FinishedSharesBody(shares=page))
+        answer = await requester.call(RequestCode.TAKE_FINISHED_SHARES, ext={}, body=body)
+        if answer.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+            # RocketMQ has no share queues.
+            log.warning("acknowledgements_not_taken", reason=answer.remark)
+        elif answer.code != ResponseCode.SUCCESS:
+            raise ConnectionError(f"the master refused acknowledgements: {answer.remark}")
+        await finished.forget(page)
+        after = name_of(page[-1])

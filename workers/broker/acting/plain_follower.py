@@ -62,6 +62,8 @@ class PlainFollower:
         self._flusher, self._on_held, self._on_master = flusher, on_held, on_master
         self._copying: Copying | None = None
         self._obstacle = ""
+        self.is_controlled = False
+        """Whether the master is in controller mode: its log comes once it is in this mode."""
 
     @property
     def is_copying(self) -> bool:
@@ -107,7 +109,13 @@ class PlainFollower:
     async def _follow(self) -> None:
         last = await asyncio.to_thread(find_last_record, self._store)
         master = await ask_master(self.master_address, record_position=last)
-        self._compare(master, last)
+        await asyncio.to_thread(check_is_continued, self._store, master, last)
+        self.is_controlled = master.master_epoch is not None
+        if self.is_controlled:
+            raise ConnectionError(
+                f"the master {self.master_address} is in controller mode: this replica waits until"
+                " it is in the mode of this one"
+            )
         configured = self._settings.master_ha_address
         ha_address = master.master_ha_address or ""
         if configured is not None:
@@ -137,40 +145,41 @@ class PlainFollower:
                 # The news of the last part may not have been looked at.
                 self._on_held(self._store.max_position)
 
-    def _compare(self, master: HaInfoAnswer, last: int | None) -> None:
-        """Check that the log of a master of ours continues this one, whose last record is named.
-
-        Raises:
-            ConnectionError: it does not.
-        """
-        end = self._store.max_position
-        if end == 0:
-            return
-        if master.master_max_offset is not None and end > master.master_max_offset:
-            raise ConnectionError(
-                f"this log ends at {end}, and the master's at {master.master_max_offset}: the"
-                f" master lost messages that this replica has. {NEXT_STEP}"
-            )
-        if master.master_min_offset is not None and end < master.master_min_offset:
-            raise ConnectionError(
-                f"this log ends at {end}, and the master's begins at {master.master_min_offset}:"
-                " give this replica an empty store"
-            )
-        if last is None or master.record_crc is None or last < (master.master_min_offset or 0):
-            # RocketMQ sends no checksum, and a record that expired has none.
-            return
-        if master.record_crc != crc_of_record(self._store, last):
-            raise ConnectionError(
-                f"the master has another record at log position {last}: it lost messages that this"
-                f" replica has, or their stores are of two groups. {NEXT_STEP}"
-            )
-
     def _on_progress(self, copying: Copying, _confirmed: int) -> None:
         """Report the data, on the disk if flushes are required, and show it to readers."""
         end = self._store.max_position
         if self._settings.flush_mode == "sync":
             self._flusher.when_durable(end, partial(report_durable, copying, end))
         self._on_held(end)
+
+
+def check_is_continued(store: Store, master: HaInfoAnswer, last: int | None) -> None:
+    """Check that the log of a master of ours continues this one, whose last record is named.
+
+    Raises:
+        ConnectionError: it does not.
+    """
+    end = store.max_position
+    if end == 0:
+        return
+    if master.master_max_offset is not None and end > master.master_max_offset:
+        raise ConnectionError(
+            f"this log ends at {end}, and the master's at {master.master_max_offset}: the"
+            f" master lost messages that this replica has. {NEXT_STEP}"
+        )
+    if master.master_min_offset is not None and end < master.master_min_offset:
+        raise ConnectionError(
+            f"this log ends at {end}, and the master's begins at {master.master_min_offset}:"
+            " give this replica an empty store"
+        )
+    if last is None or master.record_crc is None or last < (master.master_min_offset or 0):
+        # RocketMQ sends no checksum, and a record that expired has none.
+        return
+    if master.record_crc != crc_of_record(store, last):
+        raise ConnectionError(
+            f"the master has another record at log position {last}: it lost messages that this"
+            f" replica has, or their stores are of two groups. {NEXT_STEP}"
+        )
 
 
 def _spelled(address: Address) -> str:

@@ -22,12 +22,14 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.requester import connect
+from backend.rules.broker import MASTER_ID
+from backend.rules.pre_online import PreOnlinePhase
 from workers.broker.acting.fixed_master import FixedMaster
 from workers.broker.acting.fixed_replica import FixedReplica
-from workers.broker.acting.least_id import MASTER_ID
 from workers.broker.acting.taking_over import stand_by, take_over
 from workers.broker.broker import Broker
 from workers.broker.replication.passing_on import MasterLink
+from workers.broker.routing.group_members import Members
 
 ROUND_PAUSE_S: Final = 1.0
 COPY_WAIT_S: Final = 10.0
@@ -41,8 +43,6 @@ Brokers register again within about a second after a name server lost all.
 
 REPLICA_ABSENCE_S: Final = 2.4
 """How long a master waits: a replica that starts with it must be listed, for it may have acted."""
-
-Members = dict[int, str]
 
 log = structlog.get_logger()
 
@@ -83,6 +83,7 @@ class PreOnline:
             await asyncio.sleep(ROUND_PAUSE_S)
 
     async def _round(self) -> Members:
+        self._membership.enter(PreOnlinePhase.MEMBERS)
         members = await self._list_members()
         others = {
             broker_id: address
@@ -95,7 +96,7 @@ class PreOnline:
         elif MASTER_ID in others:
             await self._join(self._membership, others[MASTER_ID])
         elif others:
-            await self._succeed(others[min(others)])
+            await self._succeed(min(others), others[min(others)])
         return others
 
     async def _list_members(self) -> Members:
@@ -110,6 +111,7 @@ class PreOnline:
         while True:
             members = await self._ask_members()
             if members is None:
+                self._membership.enter(PreOnlinePhase.NAME_SERVER)
                 raise _NotYet("no name server answers who the members of the group are")
             count = len(members.keys() | {self._membership.own_id})
             if self._has_waited or count >= self._broker.settings.replica_count:
@@ -123,8 +125,13 @@ class PreOnline:
             raise _NotYet(f"the name server knows another master of this group, {holder}")
         # In each round from the first one on: a replica goes on acting until this broker serves.
         for address in others.values():
+            master.enter(PreOnlinePhase.ANNOUNCE, address)
             await self._announce(master, address)
+            master.enter(PreOnlinePhase.COPY, address)
             await self._await_copy(master, address, others)
+        # Last, and at once: clients of the replica that acts wait. It has the least id.
+        for address in reversed(others.values()):
+            master.enter(PreOnlinePhase.TAKE_OVER, address)
             await take_over(self._broker, address)
 
     async def _announce(self, master: FixedMaster, address: str) -> None:
@@ -160,26 +167,35 @@ class PreOnline:
             obstacle = await _obstacle_of(address)
             raise _NotYet(f"{reason}: it says that {obstacle}" if obstacle else reason) from error
 
-    async def _succeed(self, address: str) -> None:
-        """Take over from the replica that acts now, since this one may have a lesser id (S108)."""
+    async def _succeed(self, broker_id: int, address: str) -> None:
+        """Take over from the replica that acts now; this one serves next by a lesser id (S108)."""
+        self._membership.enter(PreOnlinePhase.TAKE_OVER, address)
         link = MasterLink(address)
         try:
-            await stand_by(self._broker, link, acts=True, is_wanted=lambda: True)
+            await stand_by(
+                self._broker,
+                link,
+                acts=True,
+                is_wanted=lambda: True,
+                serves_next=self._membership.own_id < broker_id,
+            )
         finally:
             link.retire()
 
     async def _join(self, replica: FixedReplica, master_address: str) -> None:
+        replica.enter(PreOnlinePhase.JOIN, master_address)
         await replica.follow(master_address)
 
-        def is_copying() -> bool:
-            return replica.follower is not None and replica.follower.is_copying
+        def is_ready() -> bool:
+            follower = replica.follower
+            return follower is not None and (follower.is_copying or follower.is_controlled)
 
         def describe() -> str:
             follower = replica.follower
             obstacle = "this log is damaged" if follower is None else follower.obstacle
             return f"the log of the master {master_address} is not copied yet: {obstacle}"
 
-        await _await_within(is_copying, describe)
+        await _await_within(is_ready, describe)
 
 
 async def _ask(address: str, code: RequestCode, ext: dict[str, str]) -> Command:

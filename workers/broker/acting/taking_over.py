@@ -8,14 +8,20 @@ was committed while a replica acted is newer than what the master has (D14).
 """
 
 import asyncio
+import struct
 from collections.abc import Callable
 from typing import Final
 
 import structlog
+from regent_engine import StoreError
 
 from backend.remoting import java_json
 from backend.remoting.address import split_address
 from backend.remoting.bodies.locks import QueueLocksBody
+from backend.remoting.bodies.shares import FinishedShareBody, FinishedSharesBody
+from backend.remoting.headers import encode_header
+from backend.remoting.headers.replication import EscapedHeader, OffsetTableHeader
+from backend.remoting.headers.shares import FinishedSharesHeader
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.requester import Requester, connect
@@ -28,12 +34,17 @@ from workers.broker.tables.consumer_offsets import ConsumerOffsetFile, decode_of
 
 TAKE_OVER_TIMEOUT_S: Final = 10.0
 STAND_BY_TIMEOUT_S: Final = 1.0
+POSITION_SIZE: Final = 8
 
 log = structlog.get_logger()
 
 
 async def take_over(broker: Broker, address: str) -> None:
-    """Take over offsets, delays, timers and locks of one replica.
+    """Take over offsets, delays, timers, locks and what was finished of share queues.
+
+    The replica lets clients wait from now on.
+
+    This broker serves next, so the replica must give it all commits.
 
     Raises:
         OSError: the connection is lost, or the replica refused.
@@ -43,16 +54,25 @@ async def take_over(broker: Broker, address: str) -> None:
     async with asyncio.timeout(TAKE_OVER_TIMEOUT_S):
         requester = await connect(split_address(address), peer_name="replica")
         try:
-            offsets, delays = await _ask_progress(requester)
+            escaped = await _ask_escaped(requester)
+            offsets, delays = await _ask_progress(requester, OffsetTableHeader(serves_next=True))
+            # It finishes nothing any more.
+            shares = await _ask_finished(requester)
             timers = await requester.call(RequestCode.GET_TIMER_CHECK_POINT, ext={})
             locks = await _ask_locks(requester)
         finally:
             requester.close()
     offset_count = broker.offsets.take_over(offsets)
     level_count = broker.state.delays.take_over(delays.offsets)
-    are_timers_taken = timers.code == ResponseCode.SUCCESS and broker.timers.take_over(timers.body)
+    escaped_count = broker.escaped.take_over(escaped or ())
+    are_timers_taken = False
+    # One of ours names each message for a time that escaped: the log has no other progress.
+    if escaped is None and timers.code == ResponseCode.SUCCESS:
+        are_timers_taken = broker.timers.take_over(timers.body)
     adopt(broker, locks.locks)
+    share_count = await _finish(broker, shares)
     broker.changes.append()
+    await broker.state.save_escaped()
     await broker.state.save_offsets()
     await broker.state.save_delays()
     log.info(
@@ -61,39 +81,117 @@ async def take_over(broker: Broker, address: str) -> None:
         offset_count=offset_count,
         delay_level_count=level_count,
         are_timers_taken=are_timers_taken,
+        escaped_count=escaped_count,
         lock_count=len(locks.locks),
+        share_queue_count=share_count,
         version=broker.offsets.data_version.state_version,
     )
 
 
+async def _finish(broker: Broker, shares: list[FinishedShareBody]) -> int:
+    """Finish messages of share queues here; return how many share queues changed.
+
+    Raises:
+        OSError: the store refused: the next round takes the rest over.
+    """
+    try:
+        return await broker.shares.take_over(shares)
+    except StoreError as error:
+        raise OSError(str(error)) from error
+
+
 async def stand_by(
-    broker: Broker, link: MasterLink, *, acts: bool, is_wanted: Callable[[], bool]
+    broker: Broker,
+    link: MasterLink,
+    *,
+    acts: bool,
+    is_wanted: Callable[[], bool],
+    serves_next: bool = False,
 ) -> None:
     """Copy to a replica what the log does not have, from the broker that serves its group.
 
-    These are locks (I11), and of a replica that acts also offsets and delays (I9). Nothing is
-    copied if that is not wanted any more when the answers come.
+    These are locks (I11), and of a replica that acts also offsets and delays (I9), and what was
+    finished of share queues. Nothing is copied if that is not wanted any more when the answers
+    come. A replica that serves next says so, and clients of the one that acts wait for it. If a
+    majority gives the locks, a lock here may be a vote for another broker, so it stays; unlocks of
+    such a lock come here too.
 
     Raises:
         OSError, TimeoutError, RemotingError, InvalidJson: as `take_over`.
     """
     offsets, delays = ConsumerOffsetFile(), DelayOffsetFile()
+    unlock_count = broker.locks.unlock_count
+    escaped: list[int] | None = None
     async with asyncio.timeout(STAND_BY_TIMEOUT_S), link.connected() as requester:
         if acts:
-            offsets, delays = await _ask_progress(requester)
+            escaped = await _ask_escaped(requester)
+            copied = OffsetTableHeader(
+                replica_id=broker.settings.broker_id, serves_next=serves_next
+            )
+            offsets, delays = await _ask_progress(requester, copied)
         locks = await _ask_locks(requester)
     if is_wanted():
         broker.offsets.take_over(offsets)
         if broker.state.delays.take_over(delays.offsets):
             broker.state.delays.is_in_log = False
-        broker.locks.clear()
-        adopt(broker, locks.locks)
+        if escaped is not None and broker.escaped.take_over(escaped):
+            broker.escaped.is_in_log = False
+        if not broker.settings.locks_by_quorum:
+            broker.locks.clear()
+        if not broker.settings.locks_by_quorum or broker.locks.unlock_count == unlock_count:
+            adopt(broker, locks.locks)
+    if acts:
+        # With its own time limit: there may be many share queues.
+        async with asyncio.timeout(STAND_BY_TIMEOUT_S), link.connected() as requester:
+            shares = await _ask_finished(requester)
+        if shares and is_wanted():
+            await broker.shares.take_over(shares)
 
 
-async def _ask_progress(requester: Requester) -> tuple[ConsumerOffsetFile, DelayOffsetFile]:
-    offsets, _ = await ask_table(requester, RequestCode.GET_ALL_CONSUMER_OFFSET, decode_offset_file)
+async def _ask_progress(
+    requester: Requester, header: OffsetTableHeader
+) -> tuple[ConsumerOffsetFile, DelayOffsetFile]:
+    offsets, _ = await ask_table(
+        requester,
+        RequestCode.GET_ALL_CONSUMER_OFFSET,
+        decode_offset_file,
+        ext=encode_header(header),
+    )
     delays, _ = await ask_table(requester, RequestCode.GET_ALL_DELAY_OFFSET, decode_delay_file)
     return offsets, delays
+
+
+async def _ask_escaped(requester: Requester) -> list[int] | None:
+    """Return the log positions of messages that must not be delivered; None from stock."""
+    found: list[int] = []
+    while True:
+        header = EscapedHeader(after=found[-1] if found else -1)
+        answer = await requester.call(RequestCode.GET_ESCAPED, ext=encode_header(header))
+        if answer.code != ResponseCode.SUCCESS:
+            return None
+        page = struct.unpack(f">{len(answer.body) // POSITION_SIZE}q", answer.body)
+        found.extend(page)
+        if not page:
+            return found
+
+
+async def _ask_finished(requester: Requester) -> list[FinishedShareBody]:
+    """Return what consumers finished of share queues; none from stock."""
+    found: list[FinishedShareBody] = []
+    after = FinishedSharesHeader()
+    while True:
+        answer = await requester.call(RequestCode.GET_FINISHED_SHARES, ext=encode_header(after))
+        if answer.code != ResponseCode.SUCCESS:
+            return found
+        page = java_json.decode(answer.body, FinishedSharesBody).shares
+        found.extend(page)
+        if not page:
+            return found
+        after = FinishedSharesHeader(
+            after_topic=page[-1].topic,
+            after_queue_id=page[-1].queue_id,
+            after_consumer_group=page[-1].consumer_group,
+        )
 
 
 async def _ask_locks(requester: Requester) -> QueueLocksBody:

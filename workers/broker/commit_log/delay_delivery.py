@@ -26,6 +26,7 @@ from backend.remoting.integers import Int32, Int64
 from backend.remoting.names import SCHEDULE_TOPIC
 from backend.remoting.sifting import LeftOut, decode_items
 from workers.broker.configuration.settings import DELAY_LEVEL_COUNT_MAX
+from workers.broker.tables.escaped import EscapedMessages
 from workers.broker.tables.logged_table import LoggedTable, LoggedTableFile
 
 BATCH_COUNT: Final = 64
@@ -54,9 +55,13 @@ def decode_delay_file(data: bytes) -> tuple[DelayOffsetFile, list[LeftOut]]:
     return decode_items(data, DelayOffsetFile, "offsetTable")
 
 
-Escape = Callable[[int, Record | None], Awaitable[None]]
-"""Takes a log position and its message; returns once another broker group has it, or raises NotYet.
-"""
+class EscapeDelayed(Protocol):
+    """The way of due messages to other broker groups."""
+
+    async def __call__(
+        self, level: int, log_position: int, record: Record | None, gone: Callable[[], None]
+    ) -> None:
+        """Take a message as soon as there is room for it; call back once it is done with."""
 
 
 class NotYet(Exception):
@@ -94,6 +99,7 @@ class DelayDelivery(LoggedTable[int]):
         deliver: Callable[[int, Record | None], None],
         on_thread: Callable[[Callable[[], Due]], Awaitable[Due]],
         clock: Callable[[], int],
+        escaped: EscapedMessages,
         stored_at_ms: Callable[[int, int], int] = lambda _level, _offset: -1,
     ) -> None:
         """Start with the stored offsets; `on_thread` reads messages.
@@ -109,10 +115,14 @@ class DelayDelivery(LoggedTable[int]):
         self._arrivals: dict[int, asyncio.Event] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._refused_levels: set[int] = set()
-        self._escape: Escape | None = None
+        self._escaped = escaped
+        self._escape: EscapeDelayed | None = None
+        # Of each level: the next offset to take, and what is done with beyond the progress.
+        self._taken: dict[int, int] = {}
+        self._gone: dict[int, dict[int, int]] = {}
         self._is_running = False
 
-    def escape_by(self, escape: Escape | None) -> None:
+    def escape_by(self, escape: EscapeDelayed | None) -> None:
         """Let due messages go to another broker group from now on; None delivers them here."""
         self._escape = escape
 
@@ -124,6 +134,8 @@ class DelayDelivery(LoggedTable[int]):
     def start(self) -> None:
         """Serve every level; called on the running loop."""
         loop = asyncio.get_running_loop()
+        self._taken.clear()
+        self._gone.clear()
         removed = self._removed_levels()
         for level in (*range(1, len(self._levels_ms) + 1), *removed):
             self._correct(level)
@@ -233,9 +245,11 @@ class DelayDelivery(LoggedTable[int]):
     async def _try_to_deliver(self, level: int) -> int | None:
         try:
             offset = self.next_offset(level)
+            if self._escape is not None:
+                offset = max(offset, self._taken.get(level, 0))
             due = await self._on_thread(partial(self.read_due, level, offset))
             if self._escape is not None:
-                await self._let_escape(level, due, self._escape)
+                await self._let_escape(level, offset, due, self._escape)
                 next_in_ms = self._rest_of(due)
             else:
                 next_in_ms = self.deliver(level, due)
@@ -301,18 +315,31 @@ class DelayDelivery(LoggedTable[int]):
         """
         offset = self._progress.get(level, 0)
         for log_position, record in due.messages:
-            self._deliver(log_position, record)
+            if log_position not in self._escaped:
+                self._deliver(log_position, record)
             offset += 1
             self.delivered(level, offset)
+            self._escaped.drop(log_position)
         return self._rest_of(due)
 
-    async def _let_escape(self, level: int, due: Due, escape: Escape) -> None:
-        """Advance behind each message that another broker group has acknowledged."""
-        offset = self._progress.get(level, 0)
-        for log_position, record in due.messages:
-            await escape(log_position, record)
-            offset += 1
-            self.delivered(level, offset)
+    async def _let_escape(self, level: int, offset: int, due: Due, escape: EscapeDelayed) -> None:
+        """Put the messages into the outbox, where none waits for one of another queue."""
+        for at, (log_position, record) in enumerate(due.messages, offset):
+            await escape(level, log_position, record, partial(self._left, level, at, log_position))
+            self._taken[level] = at + 1
+
+    def _left(self, level: int, offset: int, log_position: int) -> None:
+        """Advance behind the messages that are done with, without a gap."""
+        gone = self._gone.setdefault(level, {})
+        gone[offset] = log_position
+        end = self._progress.get(level, 0)
+        covered: list[int] = []
+        while end in gone:
+            covered.append(gone.pop(end))
+            end += 1
+        self.delivered(level, end)
+        for one in covered:
+            self._escaped.drop(one)
 
     def _rest_of(self, due: Due) -> int | None:
         return None if due.next_at_ms is None else max(0, due.next_at_ms - self._clock())

@@ -13,11 +13,10 @@ from regent_engine import (
     encode_properties,
 )
 
-from backend.remoting.names import HALF_TOPIC, STATE_TOPIC
+from backend.remoting.names import HALF_TOPIC, is_state_topic
 from workers.broker.commit_log.delay_delivery import NotYet
 from workers.broker.commit_log.message import CRC, REAL_QUEUE_ID, REAL_TOPIC
 
-_NEVER_REAL: Final = frozenset({HALF_TOPIC, STATE_TOPIC})
 # For properties that stock accepts and this store never does.
 _NEVER_STORED: Final = frozenset({"blank_properties", "properties_too_large"})
 # The limits of the store's queues (FORMAT.md 1).
@@ -59,7 +58,8 @@ def deliver_delayed(
         return
     topic = record.properties.get(REAL_TOPIC)
     queue_id = _queue_id_of(record.properties.get(REAL_QUEUE_ID, ""))
-    if not topic or topic in _NEVER_REAL or queue_id is None:
+    is_real = topic != HALF_TOPIC and not is_state_topic(topic or "")
+    if not topic or not is_real or queue_id is None:
         log.error("delayed_message_discarded", log_position=log_position, topic=topic)
         return
     if is_being_deleted(topic):

@@ -41,11 +41,22 @@ def filter_of_pull(settings: BrokerSettings, header: PullMessageHeader) -> Messa
     Raises:
         Refusal: the expression is invalid, or of a type that this broker does not serve.
     """
-    if header.expression_type in _TAG_TYPES:
-        return _tag_filter(header.subscription)
-    check_type(settings, header.expression_type)
+    return filter_of_expression(settings, header.expression_type, header.subscription)
+
+
+def filter_of_expression(
+    settings: BrokerSettings, expression_type: str | None, expression: str | None
+) -> MessageFilter:
+    """Return the filter of an expression.
+
+    Raises:
+        Refusal: the expression is invalid, or of a type that this broker does not serve.
+    """
+    if expression_type in _TAG_TYPES:
+        return _tag_filter(expression)
+    check_type(settings, expression_type)
     try:
-        return MessageFilter(properties=_parsed(header.subscription or ""))
+        return MessageFilter(properties=_parsed(expression or ""))
     except ValueError as error:
         raise _parse_failure(error) from error
 

@@ -22,6 +22,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Future
 from typing import Final, Protocol
 
@@ -29,6 +30,7 @@ import structlog
 from regent_engine import DeliveredTimers, DueTimers, StoreError
 
 from backend.remoting.names import TIMER_TOPIC
+from workers.broker.tables.escaped import EscapedMessages
 
 FOLLOWED_COUNT_MAX: Final = 1024
 BATCH_COUNT: Final = 256
@@ -49,7 +51,7 @@ MARK_COUNT: Final = 11
 NOT_DELIVERING: Final = "the broker is not the master of its group, and only masters deliver"
 
 _JOIN_TIMEOUT_S: Final = 10.0
-_CHECKPOINT: Final = struct.Struct(">7q")
+CHECKPOINT: Final = struct.Struct(">7q")
 """The form of `timercheck` (storage-and-ha.md 6.6)."""
 
 Progress = tuple[int, int, int]
@@ -57,6 +59,9 @@ Progress = tuple[int, int, int]
 
 TimersAt = tuple[int, int, int, int]
 """A progress, and the log position from which on copies are not covered by it."""
+
+EscapeTimed = Callable[[Sequence[tuple[int, str, int]]], None]
+"""Takes log positions of due messages with topic and queue into the outbox."""
 
 Target = tuple[int, int]
 """The queue that takes messages, and the log position before which messages are void."""
@@ -82,9 +87,10 @@ class TimerStore(Protocol):
     def deliver_timers(
         self,
         due: DueTimers,
-        targets: Mapping[tuple[str, int], Target],
+        targets: Mapping[tuple[str, int], Target] | None,
         *,
         may_hold: bool,
+        gone: AbstractSet[int],
     ) -> DeliveredTimers: ...
     def timer_progress(self) -> tuple[Progress, bool] | None: ...
     def timer_checkpoint(self) -> bytes | None: ...
@@ -103,8 +109,13 @@ class TimerDelivery:
         find_target: Callable[[str, int, int], Target | None],
         find_block: Callable[[], str | None],
         clock: Callable[[], int],
+        escaped: EscapedMessages,
     ) -> None:
         """Start with the progress of the files; a target may be missing for now: None."""
+        self._escaped = escaped
+        self._escape: EscapeTimed | None = None
+        # Messages that escaped, and were due here since the last record of the progress.
+        self._passed: list[int] = []
         self._store, self._precision_ms, self._clock = store, precision_ms, clock
         self._arrived, self._find_target, self._find_block = arrived, find_target, find_block
         self._recorded: TimersAt | None = None
@@ -118,6 +129,10 @@ class TimerDelivery:
         self._taken_count = self._delivered_count = 0
         self._marks = deque([(time.monotonic(), 0, 0)], maxlen=MARK_COUNT)
         self._thread = threading.Thread(target=self._run, name="timers", daemon=True)
+
+    def escape_by(self, escape: EscapeTimed | None) -> None:
+        """Let due messages go to another broker group from now on; None delivers them here."""
+        self._escape = escape
 
     @property
     def is_running(self) -> bool:
@@ -161,6 +176,9 @@ class TimerDelivery:
                 since = self._recorded[3]
             self._recorded = (*progress, since)
             self._believes_file = False
+            for position in self._passed:
+                self._escaped.drop(position)
+            self._passed.clear()
         self._has_changed = False
         return self._recorded
 
@@ -183,17 +201,17 @@ class TimerDelivery:
 
         Its copies name no message, so those since then are delivered again after a failover.
         """
-        if len(checkpoint) == _CHECKPOINT.size:
-            read_ms, _, queue_offset, *_ = _CHECKPOINT.unpack(checkpoint)
+        if len(checkpoint) == CHECKPOINT.size:
+            read_ms, _, queue_offset, *_ = CHECKPOINT.unpack(checkpoint)
             self.apply((read_ms, 0, queue_offset, self._store.max_position))
 
     def take_over(self, checkpoint: bytes) -> bool:
         """Take over the progress of a replica if it is ahead of this broker's (S115)."""
         own = self._store.timer_checkpoint()
-        if len(checkpoint) != _CHECKPOINT.size or self._is_running:
+        if len(checkpoint) != CHECKPOINT.size or self._is_running:
             return False
-        read_ms: int = _CHECKPOINT.unpack(checkpoint)[0]
-        if own is not None and read_ms <= _CHECKPOINT.unpack(own)[0]:
+        read_ms: int = CHECKPOINT.unpack(checkpoint)[0]
+        if own is not None and read_ms <= CHECKPOINT.unpack(own)[0]:
             return False
         if self._recorded is not None and read_ms <= self._recorded[0]:
             return False
@@ -224,6 +242,7 @@ class TimerDelivery:
             delivered = self._store.copied_positions(TIMER_TOPIC, recorded[3])
         self._store.lead_timers(progress, delivered, self._clock())
         self._held_count = 0
+        self._passed.clear()
 
     def stop(self) -> None:
         """Deliver nothing more, not even messages that are read already."""
@@ -241,6 +260,8 @@ class TimerDelivery:
         """
         if not self._is_running:
             return False
+        if self._escape is not None:
+            return self._let_escape(due, self._escape)
         block = self._find_block()
         if block is not None:
             self._report(block)
@@ -258,11 +279,32 @@ class TimerDelivery:
             self._held_count < HELD_COUNT_MAX
             and self._store.max_position - self._recorded[3] < HELD_BYTES_MAX
         )
-        delivered = self._store.deliver_timers(due, targets, may_hold=may_hold)
+        gone = self._find_gone(due)
+        delivered = self._store.deliver_timers(due, targets, may_hold=may_hold, gone=gone)
+        self._passed.extend(delivered.gone)
         # While messages are held, the progress of the last record stays.
         self._has_changed |= delivered.held_count == 0
         self._delivered_count += len(delivered.arrivals)
         self._arrived(delivered.arrivals)
+        return self._report_on(delivered)
+
+    def _find_gone(self, due: DueTimers) -> set[int]:
+        """Return the messages that escaped while a replica acted, or that it recalled."""
+        return self._escaped.of(due.positions) if self._escaped else set()
+
+    def _let_escape(self, due: DueTimers, escape: EscapeTimed) -> bool:
+        """Put a batch into the outbox; each message is held until its target has it.
+
+        The log of this replica stays as it is. So the progress stays too, and the master that
+        returns passes over what escaped.
+        """
+        escape(due.messages)
+        may_hold = self._held_count < HELD_COUNT_MAX
+        gone = self._find_gone(due)
+        return self._report_on(self._store.deliver_timers(due, None, may_hold=may_hold, gone=gone))
+
+    def _report_on(self, delivered: DeliveredTimers) -> bool:
+        """Log what could not be delivered; return whether the batch is done with."""
         for position, reason in delivered.discarded:
             log.error("timer_message_discarded", log_position=position, reason=reason)
         self._note_held(delivered.held_count)
@@ -346,7 +388,7 @@ class TimerDelivery:
                 self._report(str(error))
 
     def _note_held(self, count: int) -> None:
-        if count and not self._held_count:
+        if count and not self._held_count and self._escape is None:
             log.warning("timer_messages_held", reason="their queues take no messages now")
         self._held_count = count
 

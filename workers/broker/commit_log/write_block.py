@@ -19,8 +19,8 @@ class WriteBlock(StrEnum):
     TOO_FEW_REPLICAS = "fewer replicas are in sync than minInSyncReplicas requires"
 
 
-DELIVERY_BLOCKS: Final = frozenset({WriteBlock.DISK_FULL, WriteBlock.NOT_MASTER})
-"""The reasons for which messages that are due wait, too."""
+DELIVERY_BLOCKS: Final = (WriteBlock.DISK_FULL, WriteBlock.NOT_MASTER)
+"""The reasons for which messages that are due wait, too; the first one is reported."""
 
 REFUSAL_CODES: Final[Mapping[WriteBlock, ResponseCode]] = {
     WriteBlock.TOO_FEW_REPLICAS: ResponseCode.SYSTEM_ERROR

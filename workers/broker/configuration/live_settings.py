@@ -15,10 +15,10 @@ from backend.java_properties import parse_properties_text
 from backend.remoting.bodies.properties import PropertiesBody, PropertyBody
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
+from workers.broker.configuration.declaration import InvalidSetting
 from workers.broker.configuration.property_types import Choice, Flag, Percent, QueueFileSize, Whole
 from workers.broker.configuration.settings import (
     BrokerSettings,
-    InvalidSetting,
     describe_settings,
     parse_settings,
 )
@@ -89,13 +89,22 @@ async def change_settings(broker: Broker, changes: Changes) -> None:
             f"{waiting} takes effect after a restart, and this broker was started without a file",
         )
     async with broker.settings_lock:
-        _parse(_merged(await _stored(broker), changes))
+        await parse_changed(broker, changes)
         given = _merged(broker.given, {name: changes[name] for name in live})
         settings = _parse(given)
         if broker.config_file is not None:
             await asyncio.to_thread(broker.config_file.change, changes)
         taken = {_FIELDS[name].name: getattr(settings, _FIELDS[name].name) for name in live}
         broker.use_settings(dataclasses.replace(broker.settings, **taken), given)
+
+
+async def parse_changed(broker: Broker, changes: Changes) -> BrokerSettings:
+    """Return the settings of the next start, with changes also of fixed properties.
+
+    Raises:
+        Refusal: the broker could not start with them. OSError: its file can't be read.
+    """
+    return _parse(_merged(await _stored(broker), changes))
 
 
 def _parse(given: Mapping[str, str]) -> BrokerSettings:

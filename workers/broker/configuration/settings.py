@@ -2,20 +2,28 @@
 
 # ruff: noqa: FBT003, RUF009 - settings are declared by `_stock`, which only builds fields
 
-import ipaddress
 import re
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from backend.java_properties import parse_properties_text
 from backend.remoting.address import Address
 from backend.remoting.names import InvalidName, check_topic_name
+from workers.broker.configuration.declaration import (
+    InvalidSetting,
+    local_ip,
+    parse_addresses,
+    parse_ip,
+    parse_port,
+    parse_text,
+    read_properties,
+    read_values,
+)
+from workers.broker.configuration.declaration import stock as _stock
 from workers.broker.configuration.property_types import (
     Choice,
-    Effect,
     Flag,
     Percent,
     QueueFileSize,
@@ -23,7 +31,6 @@ from workers.broker.configuration.property_types import (
 )
 
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
-NAME_SERVER_PORT: Final = 9876
 DELAY_LEVEL_COUNT_MAX: Final = 1024
 _UNIT_MS: Final = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DELAY: Final = re.compile(r"([0-9]{1,9})([smhd])")
@@ -31,29 +38,6 @@ _DELAY: Final = re.compile(r"([0-9]{1,9})([smhd])")
 FlushMode = Literal["async", "sync"]
 CrcProperty = Literal["off", "verified", "required"]
 FixedRole = Literal["async_master", "sync_master", "replica"]
-
-
-class InvalidSetting(ValueError):
-    """A property has a value that the broker cannot run with."""
-
-    def __init__(self, name: str, value: str, reason: str) -> None:
-        super().__init__(f"{name}={value}: {reason}")
-        self.name, self.value = name, value
-
-
-def _text(text: str) -> str:
-    if not text:
-        raise ValueError("must not be empty")
-    return text
-
-
-def _ip(text: str) -> str:
-    """Parse an address in the form of records and message ids."""
-    try:
-        ipaddress.ip_address(text)
-    except ValueError as error:
-        raise ValueError("must be a numeric address") from error
-    return text
 
 
 def _name(text: str) -> str:
@@ -69,37 +53,17 @@ def _log_dir(text: str) -> Path:
         # Stock distributes a log over several directories; read as one name, the log would seem
         # empty.
         raise ValueError("must be one directory: a log in several, by commas, is not supported")
-    return Path(_text(text))
+    return Path(parse_text(text))
 
 
 def _hours(text: str) -> frozenset[int]:
     return frozenset(Whole(0, 23)(part.strip()) for part in text.split(";"))
 
 
-def _port(text: str) -> int:
-    port = Whole(0, 65535)(text)
-    if port in {1, 2}:
-        raise ValueError("must leave room for the fast port, two below it")
-    return port
-
-
-def _addresses(text: str) -> tuple[Address, ...]:
-    return tuple(_address(part.strip()) for part in text.split(";") if part.strip())
-
-
 def _one_address(text: str) -> Address:
     host, mark, port = text.rpartition(":")
     if not (mark and host):
         raise ValueError("must be one host:port pair")
-    return host, Whole(1, 65535)(port)
-
-
-def _address(text: str) -> Address:
-    host, mark, port = text.rpartition(":")
-    if not mark:
-        return text, NAME_SERVER_PORT
-    if not host:
-        raise ValueError("must be host:port pairs separated by semicolons")
     return host, Whole(1, 65535)(port)
 
 
@@ -111,21 +75,6 @@ def parse_delay_levels(text: str) -> tuple[int, ...]:
     if not all(levels):
         raise ValueError("must be numbers with the unit s, m, h or d, separated by blanks")
     return tuple(int(found[1]) * _UNIT_MS[found[2]] for found in levels if found)
-
-
-def _local_ip() -> str:
-    try:
-        return socket.gethostbyname(socket.gethostname())
-    except OSError:
-        return "127.0.0.1"
-
-
-def _stock(name: str, parse: Callable[[str], Any], default: Any, effect: Effect = "restart") -> Any:
-    """Declare a setting by its stock property; a callable default is evaluated late."""
-    metadata = {"property": name, "parse": parse, "effect": effect}
-    if callable(default):
-        return field(default_factory=default, metadata=metadata)
-    return field(default=default, metadata=metadata)
 
 
 _FLAG: Final = Flag()
@@ -160,12 +109,12 @@ class BrokerSettings:
         "brokerName", _name, lambda: socket.gethostname().split(".")[0], "fixed"
     )
     broker_id: int = _stock("brokerId", Whole(0, 2**63 - 1), 0, "fixed")
-    bind_address: str = _stock("bindAddress", _text, "0.0.0.0", "fixed")  # noqa: S104 - as stock
-    listen_port: int = _stock("listenPort", _port, 10911, "fixed")
+    bind_address: str = _stock("bindAddress", parse_text, "0.0.0.0", "fixed")  # noqa: S104 - as stock
+    listen_port: int = _stock("listenPort", parse_port, 10911, "fixed")
     ha_listen_port: int = _stock("haListenPort", Whole(0, 65535), 0, "fixed")
-    advertised_ip: str = _stock("brokerIP1", _ip, _local_ip, "fixed")
-    ha_advertised_ip: str = _stock("brokerIP2", _text, _local_ip, "fixed")
-    name_servers: tuple[Address, ...] = _stock("namesrvAddr", _addresses, (), "fixed")
+    advertised_ip: str = _stock("brokerIP1", parse_ip, local_ip, "fixed")
+    ha_advertised_ip: str = _stock("brokerIP2", parse_text, local_ip, "fixed")
+    name_servers: tuple[Address, ...] = _stock("namesrvAddr", parse_addresses, (), "fixed")
     root_dir: Path = _stock("storePathRootDir", Path, lambda: Path.home() / "store", "fixed")
     commit_log_dir: Path | None = _stock("storePathCommitLog", _log_dir, None, "fixed")
     commit_log_file_size_bytes: int = _stock(
@@ -225,7 +174,7 @@ class BrokerSettings:
     deals_queues_out: bool = _stock("serverLoadBalancerEnable", _FLAG, True, "live")
     property_filter_enabled: bool = _stock("enablePropertyFilter", _FLAG, True, "live")
     trace_on: bool = _stock("traceOn", _FLAG, True)
-    region_id: str = _stock("regionId", _text, "DefaultRegion")
+    region_id: str = _stock("regionId", parse_text, "DefaultRegion")
     permissions: int = _stock("brokerPermission", Whole(0, 15), 6, "live")
     register_interval_ms: int = _stock("registerNameServerPeriod", _INTERVAL_MS, 30_000)
     heartbeat_interval_ms: int = _stock("brokerHeartbeatInterval", _INTERVAL_MS, 500)
@@ -233,7 +182,7 @@ class BrokerSettings:
     offset_save_interval_ms: int = _stock("flushConsumerOffsetInterval", _INTERVAL_MS, 5000)
     delay_save_interval_ms: int = _stock("flushDelayOffsetInterval", _INTERVAL_MS, 10_000)
     controller_mode: bool = _stock("enableControllerMode", _FLAG, False, "fixed")
-    controllers: tuple[Address, ...] = _stock("controllerAddr", _addresses, (), "fixed")
+    controllers: tuple[Address, ...] = _stock("controllerAddr", parse_addresses, (), "fixed")
     controller_timeout_ms: int = _stock("controllerHeartBeatTimeoutMills", _INTERVAL_MS, 3000)
     metadata_poll_interval_ms: int = _stock("syncBrokerMetadataPeriod", _INTERVAL_MS, 5000)
     election_priority: int = _stock("brokerElectionPriority", Whole(0, 2**31 - 1), 2**31 - 1)
@@ -317,11 +266,7 @@ def load_settings(path: Path) -> LoadedSettings:
         InvalidSetting: names the property and the error.
         OSError: the file cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InvalidSetting("configuration file", str(path), "is not UTF-8 text") from error
-    return parse_settings(parse_properties_text(text))
+    return parse_settings(read_properties(path))
 
 
 def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
@@ -330,13 +275,7 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
     Raises:
         InvalidSetting: names the property and the error.
     """
-    values: dict[str, Any] = {}
-    known = {entry.metadata["property"]: entry for entry in fields(BrokerSettings)}
-    for name in known.keys() & given.keys():
-        try:
-            values[known[name].name] = known[name].metadata["parse"](given[name].strip())
-        except ValueError as error:
-            raise InvalidSetting(name, given[name], str(error)) from error
+    values = read_values(BrokerSettings, given)
     for name in _LIGHT_QUEUES:
         if given.get(name, "").strip().lower() == "true":
             reason = "only RocketMQ brokers serve light queues; remove the line"
@@ -349,7 +288,8 @@ def parse_settings(given: Mapping[str, str]) -> LoadedSettings:
         reason = "needs controllerAddr, the host:port of the control plane"
         raise InvalidSetting("enableControllerMode", "true", reason)
     _check_role(settings)
-    unused = tuple(sorted(given.keys() - known.keys()))
+    known = {entry.metadata["property"] for entry in fields(BrokerSettings)}
+    unused = tuple(sorted(given.keys() - known))
     return LoadedSettings(settings=settings, given=dict(given), unused=unused)
 
 

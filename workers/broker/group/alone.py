@@ -1,58 +1,36 @@
 """The membership of a broker without a controller: the master of a group of one."""
 
 from collections.abc import Awaitable
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from regent_engine import Command
 
 from backend.remoting.bodies.controller import HaClientBody, HaStatusBody
 from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
-from backend.remoting.response_code import ResponseCode
-from workers.broker.errors import Refusal
+from workers.broker.group.own_disk import stored_on_disk, when_on_disk
 from workers.broker.group.own_locks import OwnLocks
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.group.uncontrolled import Uncontrolled
 from workers.broker.replication.acknowledgement import Outcome, Release
 
 if TYPE_CHECKING:
     from workers.broker.broker import Broker
 
-_OUTCOMES: Final = {
-    True: Outcome.CONFIRMED,
-    False: Outcome.FLUSH_FAILED,
-    None: Outcome.UNFLUSHED,
-}
 
-
-class Alone(OwnLocks):
+class Alone(OwnLocks, Uncontrolled):
     """The membership of a broker without a controller; data on its disk is safe."""
 
     decisions = None
-    epoch = None
-    appends_commits = keeps_room = True
+    keeps_room = True
+    escapes = None
 
     def __init__(self, broker: "Broker") -> None:
         self._broker = broker
 
     @property
-    def own_id(self) -> int:
-        """Return the id of the settings."""
-        return self._broker.settings.broker_id
-
-    @property
-    def role_id(self) -> int:
-        """Return the id of the settings: there is no other role."""
-        return self._broker.settings.broker_id
-
-    @property
     def ha_address(self) -> str | None:
         """Return the address for replicas: there is none."""
         return None
-
-    @property
-    def safe_position(self) -> int:
-        """Return the position up to which the log is on the disk."""
-        return self._broker.store.flushed_position
 
     def describe_ha(self) -> HaStatusBody:
         """Describe the master of a group of one."""
@@ -76,8 +54,7 @@ class Alone(OwnLocks):
         Raises:
             Refusal: only a controller sends this request, and this broker has none.
         """
-        if required is RequiredRole.MEMBER:
-            raise _not_controlled()
+        self._check_uncontrolled(required)
 
     def pass_on(self, _command: Command) -> Awaitable[bytes | None] | None:
         """Answer every request here."""
@@ -92,9 +69,7 @@ class Alone(OwnLocks):
 
     def when_safe(self, position: int, release: Release) -> None:
         """Call back once the log up to a position is on the disk, or is late or lost."""
-        self._broker.flusher.when_durable_in_time(
-            position, partial(_release, release), timeout_s=self._flush_timeout_s
-        )
+        when_on_disk(self._broker, position, release)
 
     async def outcome(self, _position: int) -> Outcome:
         """Confirm immediately: there is no other broker to wait for."""
@@ -106,23 +81,7 @@ class Alone(OwnLocks):
         Raises:
             Refusal: the disk failed, and it is unknown whether the message is stored.
         """
-        broker = self._broker
-        if broker.settings.flush_mode == "async":
-            return reply
-        durable = await broker.flusher.durable(position, timeout_s=self._flush_timeout_s)
-        if durable is None:
-            return late_reply
-        if not durable:
-            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "a flush to the disk failed")
-        return reply
-
-    async def hand_over(self, _epoch: int) -> None:
-        """Refuse: no other broker could be elected.
-
-        Raises:
-            Refusal: always.
-        """
-        raise _not_controlled()
+        return await stored_on_disk(self._broker, position, reply, late_reply)
 
     def flush_failed(self) -> None:
         """Do nothing: no other broker takes over."""
@@ -132,18 +91,3 @@ class Alone(OwnLocks):
 
     async def take_master(self, _sent: HaInfoHeader) -> None:
         """Do nothing: this broker is the master."""
-
-    def hurry(self) -> None:
-        """Do nothing: no controller elects this broker."""
-
-    @property
-    def _flush_timeout_s(self) -> float:
-        return self._broker.settings.flush_timeout_ms / 1000
-
-
-def _release(release: Release, durable: bool | None) -> None:  # noqa: FBT001 - as the flusher calls
-    release(_OUTCOMES[durable])
-
-
-def _not_controlled() -> Refusal:
-    return Refusal(ResponseCode.SYSTEM_ERROR, "this broker is not in controller mode")

@@ -9,6 +9,7 @@ from backend.remoting.bodies import LockBody, MessageQueue
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
 from workers.broker.acting.decisions import Decisions
+from workers.broker.acting.escapes import Escapes
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.replication.acknowledgement import Outcome, Release
 
@@ -47,6 +48,10 @@ class Membership(Protocol):
     @property
     def decisions(self) -> Decisions | None:
         """Return where decisions of producers wait for the absent master; None unless this acts."""
+
+    @property
+    def escapes(self) -> Escapes | None:
+        """Return the way of messages to other broker groups; None unless this may act."""
 
     def describe_ha(self) -> HaStatusBody:
         """Describe the replication of the log of this broker (907)."""
@@ -110,6 +115,9 @@ class Membership(Protocol):
 
     async def take_master(self, sent: HaInfoHeader) -> None:
         """Note the addresses of a master that is about to serve, as it says itself (906)."""
+
+    def give_way(self) -> None:
+        """Let clients wait for a moment: a member has asked for the state, and serves next."""
 
     def hurry(self) -> None:
         """Report the state of this broker to the controller now, not with the next heartbeat."""

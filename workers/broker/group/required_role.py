@@ -7,7 +7,12 @@ from workers.broker.errors import Refusal
 
 
 class RequiredRole(Enum):
-    """The role that a request needs; a broker without a controller has all except `MEMBER`."""
+    """The role that a request needs; a broker without a controller has all except `MEMBER`.
+
+    So a replica that acts for no master refuses POP, and names the next step: to ask for the route
+    again, which has the new master (Q86, Q87). A member that is being brought up to date does the
+    same (Q58).
+    """
 
     ANY = auto()
     """Served in every role, and before the broker has one."""

@@ -26,6 +26,7 @@ from workers.broker.broker import Broker
 from workers.broker.errors import NotLeading, Refusal
 from workers.broker.logical.led_queue import HINT_FIELD, takes_sends
 from workers.broker.logical.older_segments import CARRIES_SUBSCRIPTION
+from workers.broker.logical.share_owning import is_given_away
 from workers.broker.requests.caller import Caller
 from workers.broker.routing.peers import NotSent
 from workers.broker.routing.topic_routes import RouteUnknown
@@ -46,6 +47,12 @@ SEND_CODES: Final = frozenset(
     {RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE}
 )
 PULL_CODES: Final = frozenset({RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE})
+POP_CODES: Final = frozenset({RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION})
+SHARE_CODES: Final = POP_CODES | {
+    RequestCode.ACK_MESSAGE,
+    RequestCode.BATCH_ACK_MESSAGE,
+    RequestCode.CHANGE_MESSAGE_INVISIBLETIME,
+}
 
 
 def may_forward(command: Command) -> bool:
@@ -120,9 +127,12 @@ class LeaderSearch:
 
     def _is_served(self, topic: BrokerTopic) -> bool:
         """Return whether this broker group serves the request; a sealed queue takes no sends."""
+        global_id = self.refusal.global_id
         if self.command.code in SEND_CODES:
-            return takes_sends(self.broker, topic, self.refusal.global_id)
-        return topic.mapping.leads(self.refusal.global_id)
+            return takes_sends(self.broker, topic, global_id)
+        if self.command.code in SHARE_CODES and is_given_away(self.broker, topic, global_id):
+            return False
+        return topic.mapping.leads(global_id)
 
     async def _ask_along(self, name: str | None) -> bool:
         """Ask a former leader, then the broker group that its refusal names, and so on.
@@ -147,7 +157,7 @@ class LeaderSearch:
         return False
 
     async def _ask(self, name: str) -> Command | None:
-        is_pull = self.command.code in PULL_CODES
+        is_pull = self.command.code in PULL_CODES | POP_CODES
         peers = self.broker.pull_peers if is_pull else self.broker.peers
         self.asked = name
         try:
@@ -191,6 +201,10 @@ async def _find_routed_leader(broker: Broker, topic_name: str, global_id: int) -
 def _fields(broker: Broker, caller: Caller, command: Command) -> Mapping[str, str]:
     """Return the fields that change: a pull must not hold its place among requests for long."""
     fields = {FORWARDED_FIELD: "1"}
+    if command.code in POP_CODES:
+        wanted = command.ext.get("pollTime", "0")
+        wanted_ms = int(wanted) if wanted.isdecimal() else 0
+        fields["pollTime"] = str(min(wanted_ms, SUSPEND_MS_MAX))
     if command.code in PULL_CODES:
         wanted = command.ext.get("suspendTimeoutMillis", "0")
         wanted_ms = int(wanted) if wanted.isdecimal() else 0

@@ -92,16 +92,25 @@ class LeadingTable:
         """Note that the control plane has sent the present mapping of a topic."""
         self.outdated -= {topic_name}
 
+    def is_confirmed(self, topic_name: str) -> bool:
+        """Return whether the mapping of a topic is that of the control plane."""
+        return self._is_confirmed and topic_name not in self.outdated
+
+    def stored_at(self, topic_name: str, queue_id: int) -> int:
+        """Return the physical queue of a queue that is led here; of other topics it is the same."""
+        places = self._places.get(topic_name, frozenset())
+        return next((place[1] for place in places if place[0] == queue_id), queue_id)
+
     def admits_sends(self, topic: BrokerTopic, global_id: int) -> bool:
         """Return whether a logical queue takes messages here."""
-        return self._confirms(topic.info.topic_name) and topic.admits_sends(global_id)
+        return self.is_confirmed(topic.info.topic_name) and topic.admits_sends(global_id)
 
     def delivery_queue(self, topic: BrokerTopic, queue_id: int) -> int | None:
         """Return the physical queue that takes a delayed message of another one; None if none does.
 
         The message is from before the topic became static: such topics take no delayed messages.
         """
-        if not self._confirms(topic.info.topic_name):
+        if not self.is_confirmed(topic.info.topic_name):
             return None
         open_ids = sorted(one[0] for one in leading_segments(topic).values() if one[3])
         if queue_id in open_ids or not open_ids:
@@ -114,16 +123,13 @@ class LeadingTable:
         self._queues.pop(topic_name, None)
         closed: frozenset[int] = frozenset()
         if topic is not None:
-            is_confirmed = self._confirms(topic_name)
+            is_confirmed = self.is_confirmed(topic_name)
             segments = leading_segments(topic, is_confirmed=is_confirmed)
             self._queues[topic_name] = LeadingQueues(segments)
             self._places[topic_name] = leading_places(topic)
             closed = closed_queues(topic, is_confirmed=is_confirmed)
         self._seal(topic_name, closed)
         return bool(former - self._places.get(topic_name, frozenset()))
-
-    def _confirms(self, topic_name: str) -> bool:
-        return self._is_confirmed and topic_name not in self.outdated
 
     def _seal(self, topic_name: str, closed: frozenset[int]) -> None:
         former = self._sealed.pop(topic_name, frozenset())

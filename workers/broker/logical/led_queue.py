@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.domain.logical_queue.lookup import Located, locate, newest_segment
 from backend.domain.logical_queue.mapping import LogicalQueue
 from backend.domain.logical_queue.segment import QueueSegment
 from backend.remoting.response_code import ResponseCode
-from workers.broker.broker import Broker
 from workers.broker.errors import NotLeading, Refusal
+
+if TYPE_CHECKING:
+    from workers.broker.broker import Broker
 
 LOGICAL_FIELD: Final = "lo"
 HINT_FIELD: Final = "lqHint"
@@ -37,7 +39,7 @@ def is_logical(ext: Mapping[str, str]) -> bool:
 
 
 def find_led(
-    broker: Broker, ext: Mapping[str, str], topic_name: str, global_id: int
+    broker: "Broker", ext: Mapping[str, str], topic_name: str, global_id: int
 ) -> LedQueue | None:
     """Return the logical queue of a request; None for a physical one.
 
@@ -75,7 +77,7 @@ def not_leading(topic: BrokerTopic, global_id: int) -> NotLeading:
     )
 
 
-def check_send(broker: Broker, topic: BrokerTopic, global_id: int) -> None:
+def check_send(broker: "Broker", topic: BrokerTopic, global_id: int) -> None:
     """Check that a queue takes messages; a negative id means any queue.
 
     Raises:
@@ -89,19 +91,19 @@ def check_send(broker: Broker, topic: BrokerTopic, global_id: int) -> None:
         raise not_leading(topic, global_id)
 
 
-def takes_sends(broker: Broker, topic: BrokerTopic, global_id: int) -> bool:
+def takes_sends(broker: "Broker", topic: BrokerTopic, global_id: int) -> bool:
     """Return whether a queue takes messages here; a negative id means any queue."""
     if global_id < 0:
         return bool(taking_queues(broker, topic))
     return broker.leading.admits_sends(topic, global_id)
 
 
-def taking_queues(broker: Broker, topic: BrokerTopic) -> list[int]:
+def taking_queues(broker: "Broker", topic: BrokerTopic) -> list[int]:
     """Return the logical queues that take messages here."""
     return [one for one in sorted(topic.mapping.hosted) if takes_sends(broker, topic, one)]
 
 
-def check_dynamic(broker: Broker, topic_name: str) -> None:
+def check_dynamic(broker: "Broker", topic_name: str) -> None:
     """Check that a topic is not static.
 
     Raises:

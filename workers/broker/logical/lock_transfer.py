@@ -29,7 +29,7 @@ async def former_locks(
 
     A broker group that does not answer has no locks: its clients can't renew them either.
     """
-    name, wanted = present.info.topic_name, dict(_gained(former, present))
+    name, wanted = present.info.topic_name, dict(_ended(former, present))
     locks: list[QueueLockBody] = []
     for segment in {one.broker_group_name: one for one in wanted.values()}.values():
         try:
@@ -53,15 +53,24 @@ def adopt(broker: Broker, locks: list[QueueLockBody]) -> None:
         )
 
 
-def _gained(former: BrokerTopic | None, present: BrokerTopic) -> Iterator[tuple[int, QueueSegment]]:
+def gained_queues(former: BrokerTopic | None, present: BrokerTopic) -> list[int]:
+    """Return the queues of older segments that are led from now on, and were not before."""
+    return [
+        global_id
+        for global_id, segments in present.mapping.hosted.items()
+        if present.mapping.leads(global_id)
+        and not (former is not None and former.mapping.leads(global_id))
+        and len(segments) > 1
+    ]
+
+
+def _ended(former: BrokerTopic | None, present: BrokerTopic) -> Iterator[tuple[int, QueueSegment]]:
     """Yield each queue that is led from now on, with the last segment of its former leader.
 
     After a forced move that one is not asked: it does not answer.
     """
     name = present.info.broker_group_name
-    for global_id, segments in present.mapping.hosted.items():
-        is_led = former is not None and former.mapping.leads(global_id)
-        if present.mapping.leads(global_id) and not is_led and len(segments) > 1:
-            former_leader = segments[-2]
-            if former_leader.broker_group_name != name and former_leader.is_ended:
-                yield global_id, former_leader
+    for global_id in gained_queues(former, present):
+        former_leader = present.mapping.hosted[global_id][-2]
+        if former_leader.broker_group_name != name and former_leader.is_ended:
+            yield global_id, former_leader

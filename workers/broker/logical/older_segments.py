@@ -5,9 +5,10 @@ reader goes on to the next segment (logical-queues.md 9.6).
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from regent_engine import Command, encode_pull_answer
 
@@ -18,12 +19,14 @@ from backend.remoting.bodies import SubscriptionData
 from backend.remoting.headers import PullMessageHeader
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from workers.broker.broker import Broker
-from workers.broker.commit_log.message_filters import MessageFilter
+from workers.broker.commit_log.message_filters import PASS_ALL, MessageFilter
 from workers.broker.logical.led_queue import LedQueue
 from workers.broker.logical.old_clients import adds_delta, with_logical_places
 from workers.broker.logical.positions import end_of
 from workers.broker.logical.segments import ask_owner, bounds_here, is_here
+
+if TYPE_CHECKING:
+    from workers.broker.broker import Broker
 
 IDLE_S: Final = 1.0
 """The time between two reports of the owner of an open segment: its dispatcher was idle then."""
@@ -33,6 +36,7 @@ PULL_CODES: Final = {
     PullCode.RETRY_IMMEDIATELY: ResponseCode.PULL_RETRY_IMMEDIATELY,
     PullCode.OFFSET_MOVED: ResponseCode.PULL_OFFSET_MOVED,
 }
+READ_SIZE_MAX_BYTES: Final = 256 << 10
 CARRIES_SUBSCRIPTION: Final = 4
 """The bit of `sysFlag` of a pull with its own filter (remoting.md 2.3)."""
 
@@ -58,38 +62,26 @@ class SegmentRead:
 
 
 @dataclass(frozen=True, slots=True)
-class OlderPull:
-    """One pull within an older segment; it passed every check."""
+class SegmentReader:
+    """Reads one segment for a consumer group, here or at the broker group that stores it."""
 
-    broker: Broker
-    command: Command
-    header: PullMessageHeader
+    broker: "Broker"
     led: LedQueue
     located: Located
+    group: str
     passing: MessageFilter
-    subscription: SubscriptionData | None
-    """The subscription of the group; None if the pull carries its own."""
+    filter_fields: Mapping[str, str]
+    """The same filter, as the fields of a pull."""
 
     count_max: int
     bytes_max: int
-    may_wait: bool
 
-    async def answer(self) -> tuple[bytes, bytes]:
-        """Return the head and the body of the answer.
+    async def read(self) -> SegmentRead | None:
+        """Read the segment; None if the reader is at its end, or beyond.
 
         Raises:
             Refusal: the broker group of the segment does not answer.
         """
-        read = await self._read()
-        if read is not None and self._is_at_open_end(read) and self.may_wait:
-            earlier = read.bounds
-            await asyncio.sleep(IDLE_S)
-            read = await self._read()
-            return self._encode(read, earlier=earlier)
-        return self._encode(read)
-
-    async def _read(self) -> SegmentRead | None:
-        """Read the segment; None if the reader is at its end, or beyond."""
         offset = self.located.physical_offset
         bound = physical_bound(self.led.queue, self.located.segment)
         if bound is None:
@@ -103,6 +95,32 @@ class OlderPull:
         if read.next_offset > bound:
             return SegmentRead(read.bounds, bound)
         return read
+
+    def decide(
+        self, read: SegmentRead | None, *, earlier: QueueBounds | None = None
+    ) -> tuple[ResponseCode, int]:
+        """Return the code of the answer, and the logical offset where the reader goes on."""
+        segment, offset = self.located.segment, self.located.physical_offset
+        if read is None:
+            following = next_segment(self.led.queue, segment)
+            start = segment.logical_end if following is None else following.logical_start
+            return ResponseCode.PULL_RETRY_IMMEDIATELY, start
+        if read.body:
+            return ResponseCode.SUCCESS, segment.to_logical_strict(read.next_offset)
+        if read.next_offset > offset:
+            # No message passed the filter so far.
+            return ResponseCode.PULL_RETRY_IMMEDIATELY, segment.to_logical_strict(read.next_offset)
+        expired = {segment.generation} if read.bounds.is_empty else ()
+        decision = decide_pull(
+            self.led.queue, self.located, read.bounds, earlier=earlier, expired=expired
+        )
+        # A message came since the read: the reader asks again.
+        code = PULL_CODES.get(decision.code, ResponseCode.PULL_RETRY_IMMEDIATELY)
+        return code, decision.next_offset
+
+    def as_logical(self, read: SegmentRead) -> bytes:
+        """Return the records of a read with logical ids and offsets."""
+        return with_logical_places(read.body, self.led.queue.global_id, self.located.segment.delta)
 
     async def _read_queue(self, count: int) -> SegmentRead:
         """Read the physical queue, not beyond so many messages that pass the filter."""
@@ -127,7 +145,7 @@ class OlderPull:
         result = await self.broker.read_threads.read(find)
         body = result.body if result.status == "FOUND" else b""
         self.broker.meters.pulled(
-            self.header.consumer_group,
+            self.group,
             self.led.topic_name,
             messages=result.count if body else 0,
             size_bytes=len(body),
@@ -154,55 +172,77 @@ class OlderPull:
 
     def _forwarded(self, count: int) -> dict[str, str]:
         """Return the fields of the pull: it carries the filter, neither waits nor commits."""
-        header, known = self.header, self.subscription
-        expression = header.subscription if known is None else known.expression
-        expression_type = header.expression_type if known is None else known.expression_type
         return {
-            "consumerGroup": header.consumer_group,
+            "consumerGroup": self.group,
             "queueOffset": str(self.located.physical_offset),
             "maxMsgNums": str(count),
             "sysFlag": str(CARRIES_SUBSCRIPTION),
             "commitOffset": "0",
             "suspendTimeoutMillis": "0",
-            "subscription": expression or "*",
-            "subVersion": str(header.subscription_version),
-            "expressionType": expression_type or "TAG",
+            **self.filter_fields,
         }
 
-    def _is_at_open_end(self, read: SegmentRead) -> bool:
-        return self._decide(read)[0] == ResponseCode.PULL_NOT_FOUND
 
-    def _decide(
-        self, read: SegmentRead | None, *, earlier: QueueBounds | None = None
-    ) -> tuple[ResponseCode, int]:
-        """Return the code of the answer, and the logical offset where the reader goes on."""
-        segment, offset = self.located.segment, self.located.physical_offset
-        if read is None:
-            following = next_segment(self.led.queue, segment)
-            start = segment.logical_end if following is None else following.logical_start
-            return ResponseCode.PULL_RETRY_IMMEDIATELY, start
-        if read.body:
-            return ResponseCode.SUCCESS, segment.to_logical_strict(read.next_offset)
-        if read.next_offset > offset:
-            # No message passed the filter so far.
-            return ResponseCode.PULL_RETRY_IMMEDIATELY, segment.to_logical_strict(read.next_offset)
-        expired = {segment.generation} if read.bounds.is_empty else ()
-        decision = decide_pull(
-            self.led.queue, self.located, read.bounds, earlier=earlier, expired=expired
-        )
-        # A message came since the read: the reader asks again.
-        code = PULL_CODES.get(decision.code, ResponseCode.PULL_RETRY_IMMEDIATELY)
-        return code, decision.next_offset
+def reader_of_all(
+    broker: "Broker", led: LedQueue, group: str, logical_offset: int, *, count_max: int
+) -> SegmentReader:
+    """Return a reader of all messages from an offset on, whatever a group subscribes to."""
+    fields = {"subscription": "*", "subVersion": "0", "expressionType": "TAG"}
+    located = led.locate(logical_offset)
+    return SegmentReader(
+        broker, led, located, group, PASS_ALL, fields, count_max, READ_SIZE_MAX_BYTES
+    )
+
+
+def filter_fields(header: PullMessageHeader, known: SubscriptionData | None) -> Mapping[str, str]:
+    """Return the filter of a pull, as the fields of one that carries its own.
+
+    It is the subscription of the group; None if the pull carries its filter.
+    """
+    expression = header.subscription if known is None else known.expression
+    expression_type = header.expression_type if known is None else known.expression_type
+    return {
+        "subscription": expression or "*",
+        "subVersion": str(header.subscription_version),
+        "expressionType": expression_type or "TAG",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class OlderPull:
+    """One pull within an older segment; it passed every check."""
+
+    command: Command
+    reader: SegmentReader
+    may_wait: bool
+
+    async def answer(self) -> tuple[bytes, bytes]:
+        """Return the head and the body of the answer.
+
+        Raises:
+            Refusal: the broker group of the segment does not answer.
+        """
+        read = await self.reader.read()
+        if read is not None and self._is_at_open_end(read) and self.may_wait:
+            earlier = read.bounds
+            await asyncio.sleep(IDLE_S)
+            read = await self.reader.read()
+            return self._encode(read, earlier=earlier)
+        return self._encode(read)
+
+    def _is_at_open_end(self, read: SegmentRead) -> bool:
+        return self.reader.decide(read)[0] == ResponseCode.PULL_NOT_FOUND
 
     def _encode(
         self, read: SegmentRead | None, *, earlier: QueueBounds | None = None
     ) -> tuple[bytes, bytes]:
-        segment = self.located.segment
-        code, next_offset = self._decide(read, earlier=earlier)
+        reader = self.reader
+        segment = reader.located.segment
+        code, next_offset = reader.decide(read, earlier=earlier)
         bounds = read.bounds if read is not None else QueueBounds(0, segment.physical_end)
         body = b"" if read is None else read.body
-        if body and not adds_delta(self.command):
-            body = with_logical_places(body, self.led.queue.global_id, segment.delta)
+        if read is not None and body and not adds_delta(self.command):
+            body = reader.as_logical(read)
         head = encode_pull_answer(
             self.command,
             code,
@@ -210,7 +250,7 @@ class OlderPull:
             next_offset=next_offset,
             min_offset=segment.to_logical_strict(bounds.min_offset),
             max_offset=max(
-                segment.to_logical_strict(bounds.max_offset), end_of(self.broker, self.led)
+                segment.to_logical_strict(bounds.max_offset), end_of(reader.broker, reader.led)
             ),
             offset_delta=segment.delta,
             body_size=len(body),

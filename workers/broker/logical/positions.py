@@ -1,5 +1,7 @@
 """Serve positions and ends of logical queues at their leader (logical-queues.md 13.2, 13.4)."""
 
+from typing import TYPE_CHECKING
+
 from backend.domain.logical_queue.lookup import (
     locate_position,
     max_offset,
@@ -11,7 +13,6 @@ from backend.domain.logical_queue.lookup import (
 )
 from backend.domain.logical_queue.reading import find_position
 from backend.domain.logical_queue.segment import QueueSegment
-from workers.broker.broker import Broker
 from workers.broker.logical.led_queue import LedQueue
 from workers.broker.logical.segments import (
     bounds_here,
@@ -22,8 +23,11 @@ from workers.broker.logical.segments import (
     position_of,
 )
 
+if TYPE_CHECKING:
+    from workers.broker.broker import Broker
 
-async def committed_position(broker: Broker, led: LedQueue, group: str) -> int | None:
+
+async def committed_position(broker: "Broker", led: LedQueue, group: str) -> int | None:
     """Return the committed logical offset of a group, from its newest segment with a position.
 
     Raises:
@@ -37,7 +41,7 @@ async def committed_position(broker: Broker, led: LedQueue, group: str) -> int |
 
 
 async def commit(
-    broker: Broker, led: LedQueue, group: str, logical_offset: int, *, address: str
+    broker: "Broker", led: LedQueue, group: str, logical_offset: int, *, address: str
 ) -> int | None:
     """Record a committed logical offset at its segment, and return the stored one.
 
@@ -56,14 +60,14 @@ async def commit(
     return None if stored is None else segment.to_logical_strict(stored)
 
 
-def end_of(broker: Broker, led: LedQueue) -> int:
+def end_of(broker: "Broker", led: LedQueue) -> int:
     """Return the logical offset of the next message (H-21)."""
     bounds = bounds_here(broker, led.topic_name, led.leader)
     end = max_offset(led.queue, bounds.max_offset)
     return led.leader.logical_end if end is None else end
 
 
-async def begin_of(broker: Broker, led: LedQueue) -> int:
+async def begin_of(broker: "Broker", led: LedQueue) -> int:
     """Return the logical offset of the oldest message.
 
     Raises:
@@ -75,7 +79,7 @@ async def begin_of(broker: Broker, led: LedQueue) -> int:
     return segment.logical_start if begin is None else begin
 
 
-async def earliest_store_time(broker: Broker, led: LedQueue) -> int:
+async def earliest_store_time(broker: "Broker", led: LedQueue) -> int:
     """Return when the oldest message was stored; -1 without a message (H-22).
 
     Raises:
@@ -85,7 +89,7 @@ async def earliest_store_time(broker: Broker, led: LedQueue) -> int:
     return await earliest_time(broker, led.topic_name, segment)
 
 
-async def offset_by_time(broker: Broker, led: LedQueue, timestamp_ms: int, boundary: str) -> int:
+async def offset_by_time(broker: "Broker", led: LedQueue, timestamp_ms: int, boundary: str) -> int:
     """Return the logical offset of a store time, the end if all messages are older (H-20, L38).
 
     Raises:
@@ -100,7 +104,7 @@ async def offset_by_time(broker: Broker, led: LedQueue, timestamp_ms: int, bound
     return end_of(broker, led)
 
 
-async def _oldest(broker: Broker, led: LedQueue) -> tuple[QueueSegment, frozenset[int]]:
+async def _oldest(broker: "Broker", led: LedQueue) -> tuple[QueueSegment, frozenset[int]]:
     """Return the oldest segment with data, else the last, and the generations of expired ones."""
     expired: set[int] = set()
     for segment in led.queue.decided:

@@ -5,28 +5,31 @@ All offsets are physical (logical-queues.md 13.2, 13.4, 13.5).
 
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from regent_engine import Command
 
 from backend.domain.logical_queue.segment import QueueBounds, QueueSegment
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 
+if TYPE_CHECKING:
+    from workers.broker.broker import Broker
 
-def is_here(broker: Broker, segment: QueueSegment) -> bool:
+
+def is_here(broker: "Broker", segment: QueueSegment) -> bool:
     """Return whether this broker group stores a segment."""
     return segment.broker_group_name == broker.settings.broker_name
 
 
-def bounds_here(broker: Broker, topic_name: str, segment: QueueSegment) -> QueueBounds:
+def bounds_here(broker: "Broker", topic_name: str, segment: QueueSegment) -> QueueBounds:
     """Return the bounds of the queue of a segment that is stored here, as readers see them."""
     low, high = broker.store.offsets(topic_name, segment.queue_id) or (0, 0)
     return QueueBounds(low, high)
 
 
-async def bounds_of(broker: Broker, topic_name: str, segment: QueueSegment) -> QueueBounds:
+async def bounds_of(broker: "Broker", topic_name: str, segment: QueueSegment) -> QueueBounds:
     """Return the bounds of the queue of a segment.
 
     Raises:
@@ -40,7 +43,7 @@ async def bounds_of(broker: Broker, topic_name: str, segment: QueueSegment) -> Q
 
 
 async def position_of(
-    broker: Broker, group: str, topic_name: str, segment: QueueSegment
+    broker: "Broker", group: str, topic_name: str, segment: QueueSegment
 ) -> int | None:
     """Return the committed offset of a group in the queue of a segment.
 
@@ -57,7 +60,13 @@ async def position_of(
 
 
 async def commit_to(
-    broker: Broker, group: str, topic_name: str, segment: QueueSegment, *, offset: int, address: str
+    broker: "Broker",
+    group: str,
+    topic_name: str,
+    segment: QueueSegment,
+    *,
+    offset: int,
+    address: str,
 ) -> int | None:
     """Record the committed offset of a group in the queue of a segment; return the stored offset.
 
@@ -73,7 +82,7 @@ async def commit_to(
 
 
 async def found_by_time(
-    broker: Broker, topic_name: str, segment: QueueSegment, timestamp_ms: int, boundary: str
+    broker: "Broker", topic_name: str, segment: QueueSegment, timestamp_ms: int, boundary: str
 ) -> int | None:
     """Return the offset of a store time in a segment; None if all its messages are older.
 
@@ -88,7 +97,7 @@ async def found_by_time(
     return await _search(broker, topic_name, segment, timestamp_ms, boundary)
 
 
-async def earliest_time(broker: Broker, topic_name: str, segment: QueueSegment) -> int:
+async def earliest_time(broker: "Broker", topic_name: str, segment: QueueSegment) -> int:
     """Return when the oldest message of a segment was stored; -1 without a message.
 
     Raises:
@@ -103,7 +112,7 @@ async def earliest_time(broker: Broker, topic_name: str, segment: QueueSegment) 
 
 
 async def ask_owner(
-    broker: Broker,
+    broker: "Broker",
     topic_name: str,
     segment: QueueSegment,
     code: RequestCode,
@@ -130,12 +139,14 @@ async def ask_owner(
 _NOT_FOUND = frozenset({int(ResponseCode.QUERY_NOT_FOUND)})
 
 
-async def _offset(broker: Broker, topic_name: str, segment: QueueSegment, code: RequestCode) -> int:
+async def _offset(
+    broker: "Broker", topic_name: str, segment: QueueSegment, code: RequestCode
+) -> int:
     return int((await ask_owner(broker, topic_name, segment, code, {})).ext["offset"])
 
 
 async def _search(
-    broker: Broker, topic_name: str, segment: QueueSegment, timestamp_ms: int, boundary: str
+    broker: "Broker", topic_name: str, segment: QueueSegment, timestamp_ms: int, boundary: str
 ) -> int:
     if is_here(broker, segment):
         find = partial(

@@ -12,7 +12,7 @@ from typing import Final
 
 from regent_engine import Counters, turn_time_limits_ms
 
-from backend.remoting.names import STATE_TOPIC
+from backend.remoting.names import is_state_topic
 from workers.broker.metrics.traffic import Traffic
 
 SNAPSHOT_INTERVAL_MS: Final = 10_000
@@ -81,7 +81,8 @@ def ms_to_midnight(now_ms: int) -> int:
 
 def taken_in(counters: Counters) -> tuple[int, int]:
     """Count messages and their bytes, without those that the broker writes for itself (D14)."""
-    own_messages, own_bytes = counters.topics.get(STATE_TOPIC, (0, 0))
+    own = [counts for name, counts in counters.topics.items() if is_state_topic(name)]
+    own_messages, own_bytes = (sum(count) for count in zip((0, 0), *own, strict=True))
     return counters.messages - own_messages, counters.bytes - own_bytes
 
 

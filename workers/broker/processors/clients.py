@@ -169,6 +169,10 @@ def on_unregister_client(broker: Broker, caller: Caller, command: Command) -> by
         broker.producers.unregister(header.producer_group, caller)
     if header.consumer_group and broker.consumers.unregister(header.consumer_group, caller):
         broker.notify_members(header.consumer_group)
+    if header.consumer_group:
+        departed = broker.shares.departed
+        departed.note(caller.connection_id, header.consumer_group, header.client_id)
+        broker.shares.client_gone(caller.connection_id, header.consumer_group)
     return answer(command)
 
 

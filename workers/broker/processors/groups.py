@@ -116,6 +116,8 @@ def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaita
     if gone:
         broker.check_writable(to_make_room=True)
     broker.groups.remove(header.group)
+    broker.request_modes.remove(group=header.group)
+    broker.shares.remove(group=header.group)
     broker.resets.forget(group=header.group)
     broker.readers.remove_group(header.group)
     broker.meters.traffic.forget_group(header.group)

@@ -323,14 +323,15 @@ def _timer_figures(broker: Broker, measured: _Measured) -> dict[str, str | int |
 
 
 def _own_figures(broker: Broker) -> dict[str, str | int | float]:
-    """Return figures that stock does not have."""
-    meters = broker.meters
+    """Return figures that stock does not have; a container has another address."""
+    meters, container = broker.meters, broker.container
     return {
         "pullHeldCount": len(broker.polling),
         "passedOnCount": meters.passed_on_count,
         "passedOnUnansweredCount": meters.passed_on_unanswered_count,
         "notPassedOnCount": meters.not_passed_on_count,
         "pid": os.getpid(),
+        "brokerContainerAddr": "" if container is None else container.address,
     }
 
 

@@ -86,8 +86,9 @@ async def on_unlock_queues(broker: Broker, _caller: Caller, command: Command) ->
 
 
 @serves(RequestCode.GET_QUEUE_LOCKS, role=RequiredRole.ANY, passed_on=False, target=None)
-def on_get_locks(broker: Broker, _caller: Caller, command: Command) -> bytes:
+def on_get_locks(broker: Broker, caller: Caller, command: Command) -> bytes:
     """Return the holder of each lock, and whether it is still connected."""
+    broker.last_copies.note_locks(caller)
     group = decode_header(QueueLocksHeader, command.ext).consumer_group
     locks = _locks(broker, group)
     listed = list(itertools.islice(locks, LISTED_COUNT_MAX))

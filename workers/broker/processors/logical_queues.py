@@ -41,7 +41,8 @@ from workers.broker.broker import Broker
 from workers.broker.errors import Refusal, Unconfirmed
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.logical.copies import find_copy, put_copy
-from workers.broker.logical.lock_transfer import adopt, former_locks
+from workers.broker.logical.lock_transfer import adopt, former_locks, gained_queues
+from workers.broker.logical.share_owning import take_over
 from workers.broker.processors.topics import check_topic_open, merged_attributes
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.safe_answers import kept, published
@@ -63,13 +64,17 @@ async def on_store_mapping(broker: Broker, _caller: Caller, command: Command) ->
     check_topic_open(broker, header.topic)
     mapping = _mapping_of(broker, header, command)
     _, static = _stored(broker, header, mapping)
-    locks = await former_locks(broker, find_copy(broker, header.topic), static)
+    former = find_copy(broker, header.topic)
+    locks = await former_locks(broker, former, static)
     # Another request may have changed the topic meanwhile, and this broker may have lost its role.
     broker.membership.check(RequiredRole.MASTER_CHANGES)
     topic, static = _stored(broker, header, mapping)
     put_copy(broker, topic, static)
     adopt(broker, locks)
-    return await published(broker, answer(command))
+    reply = await published(broker, answer(command))
+    # A former leader may answer late, and the control plane waits for the answer.
+    broker.share_moves.begin(take_over(broker, header.topic, gained_queues(former, static)))
+    return reply
 
 
 @serves(

@@ -15,6 +15,7 @@ from backend.remoting.headers import (
     UpdateConsumerOffsetHeader,
     decode_header,
 )
+from backend.remoting.headers.fencing import FENCE_FIELD
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
@@ -22,6 +23,7 @@ from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.logical import positions
 from workers.broker.logical.led_queue import LedQueue, find_led
+from workers.broker.logical.share_owning import place_of_record
 from workers.broker.metrics.resources import memory_bytes
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.fence_target import FenceTarget
@@ -29,11 +31,14 @@ from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import check_visible
 
 
-@serves(RequestCode.QUERY_CONSUMER_OFFSET, role=RequiredRole.READABLE, passed_on=False, target=None)
+@serves(RequestCode.QUERY_CONSUMER_OFFSET, role=RequiredRole.READABLE, passed_on=True, target=None)
 def on_query_consumer_offset(
     broker: Broker, _caller: Caller, command: Command
 ) -> Awaitable[bytes] | bytes:
-    """Return the committed offset of a group in a queue."""
+    """Return the committed offset of a group in a queue.
+
+    A replica asks its master: a commit that was answered may not be here yet (I9).
+    """
     header = decode_header(QueryConsumerOffsetHeader, command.ext)
     led = find_led(broker, command.ext, header.topic, header.queue_id)
     if led is not None:
@@ -124,6 +129,11 @@ def on_update_consumer_offset(
         offset=header.commit_offset,
         address=caller.address,
     )
+    if FENCE_FIELD in command.ext and committed is not None:
+        # An operator moves a group without consumers. Its next POP begins there.
+        place = place_of_record(broker, topic.name, header.queue_id, committed)
+        if place is not None:
+            broker.shares.reset(topic.name, header.consumer_group, *place)
     return _committed_answer(broker, command, header.commit_offset, committed)
 
 
@@ -139,6 +149,9 @@ async def _commit_logical(
     if broker.resets.is_pending(group, led.topic_name, led.leader.queue_id):
         return answer(command, remark="Offset has been previously reset")
     committed = await positions.commit(broker, led, group, offset, address=caller.address)
+    if FENCE_FIELD in command.ext and committed is not None:
+        # An operator moves a group without consumers. Its next POP begins there.
+        broker.shares.reset(led.topic_name, group, led.queue.global_id, committed)
     return _committed_answer(broker, command, offset, committed)
 
 

@@ -23,6 +23,7 @@ from backend.remoting.bodies import SubscriptionData, TopicConfig
 from backend.remoting.headers import PullMessageHeader, decode_header
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.rules.broker import MASTER_ID
 from workers.broker.broker import Broker
 from workers.broker.commit_log.message_filters import (
     MessageFilter,
@@ -33,7 +34,13 @@ from workers.broker.errors import GroupOffline, Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.logical.led_queue import LedQueue, find_led, is_logical
 from workers.broker.logical.old_clients import adds_delta, with_logical_places
-from workers.broker.logical.older_segments import CARRIES_SUBSCRIPTION, PULL_CODES, OlderPull
+from workers.broker.logical.older_segments import (
+    CARRIES_SUBSCRIPTION,
+    PULL_CODES,
+    OlderPull,
+    SegmentReader,
+    filter_fields,
+)
 from workers.broker.logical.positions import commit
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
@@ -41,7 +48,6 @@ from workers.broker.tables.topics import READABLE
 
 COUNT_MAX: Final = 32
 SIZE_MAX_BYTES: Final = 256 << 10
-MASTER_ID: Final = 0
 
 _COMMIT_FLAG: Final = 1
 _SUSPEND_FLAG: Final = 2
@@ -297,18 +303,17 @@ def _read_logical(
             next_offset=max(0, physical.queue_offset),
         )
         return Pull(broker, caller, command, physical, passing, grant, led).run()
-    older = OlderPull(
+    reader = SegmentReader(
         broker,
-        command,
-        header,
         led,
         located,
+        header.consumer_group,
         passing,
-        _subscription_of(broker, caller, header),
+        filter_fields(header, _subscription_of(broker, caller, header)),
         count_max=max(1, min(header.message_count_max, COUNT_MAX)),
         bytes_max=SIZE_MAX_BYTES,
-        may_wait=bool(header.sys_flag & _SUSPEND_FLAG),
     )
+    older = OlderPull(command, reader, may_wait=bool(header.sys_flag & _SUSPEND_FLAG))
     return _send_older(caller, older)
 
 

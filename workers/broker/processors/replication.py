@@ -1,5 +1,6 @@
 """Answer the group and its controller (43, 45, 402, 905, 906, 907, 1007; our 7002)."""
 
+from functools import partial
 from typing import Final
 
 from regent_engine import Command
@@ -13,6 +14,7 @@ from backend.remoting.headers.replication import (
     HaInfoHeader,
     HandOverHeader,
     LeastIdHeader,
+    OffsetTableHeader,
 )
 from backend.remoting.request_code import RequestCode
 from workers.broker.acting.last_record import crc_of_record
@@ -25,8 +27,16 @@ UNBOUNDED: Final = 2**63 - 1
 
 
 @serves(RequestCode.GET_ALL_CONSUMER_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
-def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Return the committed offsets of all groups to a replica."""
+def on_get_consumer_offsets(broker: Broker, caller: Caller, command: Command) -> bytes:
+    """Return the committed offsets of all groups to another member.
+
+    If that member serves next, this broker changes them no more (I9).
+    """
+    header = decode_header(OffsetTableHeader, command.ext)
+    if header.serves_next:
+        broker.membership.give_way()
+    if header.replica_id is not None:
+        broker.last_copies.note_offsets(caller, header.replica_id)
     return answer(command, body=broker.offsets.as_body())
 
 
@@ -34,14 +44,6 @@ def on_get_consumer_offsets(broker: Broker, _caller: Caller, command: Command) -
 def on_get_delay_offsets(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Return the offsets of all delay levels to a replica."""
     return answer(command, body=broker.state.delays.as_body())
-
-
-@serves(
-    RequestCode.GET_ALL_MESSAGE_REQUEST_MODE, role=RequiredRole.ANY, passed_on=False, target=None
-)
-def on_get_request_modes(_broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Return the message modes of groups to a replica: all pull, since there is no other."""
-    return answer(command, body=java_json.encode({"messageRequestModeMap": {}}))
 
 
 @serves(RequestCode.GET_BROKER_EPOCH_CACHE, role=RequiredRole.MEMBER, passed_on=False, target=None)
@@ -87,7 +89,10 @@ async def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command)
         return answer(command)
     host, port = broker.store_host
     is_fixed = membership.epoch is None
-    named = sent.record_position
+    crc = None
+    if sent.record_position is not None:
+        find = partial(crc_of_record, broker.store, sent.record_position)
+        crc = await broker.read_threads.read(find)
     reported = HaInfoAnswer(
         master_ha_address=membership.ha_address,
         master_flush_offset=broker.store.flushed_position,
@@ -96,7 +101,7 @@ async def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command)
         master_min_offset=broker.store.min_position,
         master_max_offset=broker.store.max_position,
         master_state_version=broker.offsets.data_version.state_version if is_fixed else None,
-        record_crc=None if named is None else crc_of_record(broker.store, named),
+        record_crc=crc,
     )
     return answer(command, ext=encode_header(reported))
 

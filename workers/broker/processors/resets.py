@@ -13,6 +13,7 @@ from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical.share_owning import place_of_record
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.fence_target import FenceTarget
 from workers.broker.requests.safe_answers import kept
@@ -57,7 +58,9 @@ async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> 
     }
     for queue_id, offset in offsets.items():
         broker.offsets.commit(header.group, topic.name, queue_id=queue_id, offset=offset)
-        broker.resets.add(header.group, topic.name, queue_id=queue_id, offset=offset)
+        place = place_of_record(broker, topic.name, queue_id, offset)
+        if place is None or not broker.shares.reset(topic.name, header.group, *place):
+            broker.resets.add(header.group, topic.name, queue_id=queue_id, offset=offset)
         broker.readers.note_next(header.group, topic.name, queue_id, None)
     broker.polling.release_topic(topic.name)
     entries = (

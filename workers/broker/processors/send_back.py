@@ -7,7 +7,7 @@ from regent_engine import Command, ProtocolError, Record, decode_records, offset
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.command import answer
 from backend.remoting.headers import SendBackHeader, decode_header
-from backend.remoting.names import STATE_TOPIC, dead_letter_topic, retry_topic
+from backend.remoting.names import dead_letter_topic, is_state_topic, retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
@@ -20,6 +20,7 @@ from workers.broker.commit_log.message import (
 )
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.logical.share_owning import own_queue, place_of_record
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import WRITABLE, topic_of
@@ -37,6 +38,8 @@ async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> byt
         return answer(command)
     record, _ = await read_message(broker, header.log_position)
     _check_origin(broker, header, record)
+    if header.delay_level < 0:
+        await _own_place(broker, header.group, record)
     # While the disk was read, this broker may have lost its role, and the group may be deleted.
     group = _find_group(broker, header.group)
     if group.retry_queue_count <= 0:
@@ -44,14 +47,39 @@ async def on_send_back(broker: Broker, _caller: Caller, command: Command) -> byt
     limit = group.retry_count_max
     if header.max_reconsume_times is not None:
         limit = header.max_reconsume_times
+    place = place_of_record(broker, record.topic, record.queue_id, record.queue_offset)
+    if header.delay_level < 0 and place is not None:
+        queue_id, offset = place
+        finished = await broker.shares.give_up(record.topic, queue_id, group.name, offset, count=1)
+        if finished is not None:
+            # The group receives the message by POP: its dead letter ends the delivery as well.
+            broker.meters.traffic.sent_back(group.name, record.topic)
+            return await _stored(broker, command, finished.position)
     is_given_up = record.reconsume_times >= limit or header.delay_level < 0
     level = max(1, header.delay_level or FIRST_RETRY_LEVEL + record.reconsume_times)
     copy = broker.turn_aside(_copy(broker, group, record, level=0 if is_given_up else level))
     appended = broker.append(copy)
     broker.meters.traffic.sent_back(group.name, record.topic)
+    return await _stored(broker, command, appended.log_position + appended.size)
+
+
+async def _stored(broker: Broker, command: Command, position: int) -> bytes:
     late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
-    end = appended.log_position + appended.size
-    return await broker.membership.stored(end, answer(command), late)
+    return await broker.membership.stored(position, answer(command), late)
+
+
+async def _own_place(broker: Broker, group_name: str, record: Record) -> None:
+    """Own the share queue of a message, if its group receives the message by POP.
+
+    Raises:
+        Refusal: a former leader of the logical queue does not answer, or the queue is being moved.
+    """
+    place = place_of_record(broker, record.topic, record.queue_id, record.queue_offset)
+    if place is None:
+        return
+    queue_id, _ = place
+    if broker.hot.share_ownership(record.topic, queue_id, group_name) is not None:
+        await own_queue(broker, record.topic, queue_id, group_name)
 
 
 def _check_origin(broker: Broker, header: SendBackHeader, record: Record) -> None:
@@ -95,7 +123,7 @@ async def read_message(broker: Broker, log_position: int) -> tuple[Record, bytes
         records = decode_records(content)
     except ProtocolError:
         records = []
-    if not records or records[0].topic == STATE_TOPIC:
+    if not records or is_state_topic(records[0].topic):
         raise Refusal(
             ResponseCode.SYSTEM_ERROR, f"can not find message by the offset, {log_position}"
         )

@@ -1,8 +1,8 @@
 """Store the sends that the hot path does not handle (remoting.md 2.2: 10, 310, 320).
 
 These are sends to topics that do not exist yet, to retry topics, with a delay, and invalid ones.
-The engine appends a send that only lacked its topic or queue file, so that records and answers
-are created in one place.
+The engine appends a send that only lacked its topic or queue file, and each half message. So
+records and answers are created in one place.
 """
 
 from collections.abc import Awaitable, Callable
@@ -32,8 +32,12 @@ from backend.remoting.headers import (
 )
 from backend.remoting.names import (
     CLOSED_TOPICS,
+    HALF_TOPIC,
+    SCHEDULE_TOPIC,
+    TIMER_TOPIC,
     check_topic_name,
     dead_letter_topic,
+    is_state_topic,
 )
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -63,7 +67,7 @@ from workers.broker.replication.acknowledgement import Outcome
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import WRITABLE, permitted, topic_from_template, topic_of
-from workers.broker.transactions.half_message import is_half, prepared
+from workers.broker.transactions.half_message import TRANSACTION_ID, is_half
 
 PROPERTIES_SIZE_MAX: Final = 32_767
 # Clients before this version do not send a limit of retries.
@@ -90,7 +94,7 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     """Store a message; create its topic if its producer and this broker allow that."""
     header = decode_send_header(command.code, command.ext)
     check_topic_name(header.topic)
-    if header.topic in CLOSED_TOPICS:
+    if header.topic in CLOSED_TOPICS or is_state_topic(header.topic):
         raise Refusal(
             ResponseCode.NO_PERMISSION, f"Sending message to topic[{header.topic}] is forbidden."
         )
@@ -110,16 +114,20 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     if header.batch and not is_batch(command.body):
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "the batch is malformed")
     broker.put_topic_if_missing(topic)
-    if header.topic.startswith(RETRY_PREFIX) or not _PROPERTIES_FOR_THE_AGENT.isdisjoint(
-        properties
+    half = is_half(properties, reconsume_times=header.reconsume_times)
+    if half:
+        broker.transactions.create_topics()
+    if not half and (
+        header.topic.startswith(RETRY_PREFIX)
+        or not _PROPERTIES_FOR_THE_AGENT.isdisjoint(properties)
     ):
-        store = partial(
-            _store, broker, caller, command, header, _marked(broker, caller, properties)
-        )
-        if is_escape(command, properties):
-            return _store_once(broker, command, header, properties, store)
-        return store()
-    return _append_hot(broker, caller, command)
+        marked = _marked(broker, caller, properties)
+        store = partial(_store, broker, caller, command, header, marked)
+    else:
+        store = partial(_append_hot, broker, caller, command)
+    if is_escape(command, properties):
+        return _store_once(broker, command, header, properties, store)
+    return store()
 
 
 def _check_size(broker: Broker, header: SendMessageHeader, command: Command) -> None:
@@ -148,6 +156,8 @@ def _check_features(broker: Broker, header: SendMessageHeader, properties: dict[
         )
     if half and header.batch:
         raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "half messages are sent one by one")
+    if half and header.topic.startswith(RETRY_PREFIX):
+        raise Refusal(ResponseCode.MESSAGE_ILLEGAL, "half messages cannot go to retry topics")
     if header.sys_flag & _SYS_FLAG_SPECIAL or (header.sys_flag & _PREPARED and not half):
         raise Refusal(
             ResponseCode.MESSAGE_ILLEGAL,
@@ -268,12 +278,19 @@ async def _store_once(
 def _find_escaped(
     store: Store, topic_name: str, properties: dict[str, str]
 ) -> tuple[Record, int] | None:
-    """Return the stored message with the same key, and where it ends; searches the disk."""
-    found = store.find_by_key(topic_name, properties[UNIQUE_KEY], kind="unique_key", with_tail=True)
-    for position, content in found:
-        (record,) = decode_records(content)
-        if record.properties.get(ESCAPED_FROM) == properties[ESCAPED_FROM]:
-            return record, position + len(content)
+    """Return the stored message with the same key, and where it ends; searches the disk.
+
+    A committed message may wait here again, and may be pending as a half message.
+    """
+    names = [topic_name]
+    if TRANSACTION_ID in properties:
+        names += [HALF_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC]
+    for name in names:
+        found = store.find_by_key(name, properties[UNIQUE_KEY], kind="unique_key", with_tail=True)
+        for position, content in found:
+            (record,) = decode_records(content)
+            if record.properties.get(ESCAPED_FROM) == properties[ESCAPED_FROM]:
+                return record, position + len(content)
     return None
 
 
@@ -320,11 +337,8 @@ def _store(
         born_host=caller.peer,
         reconsume_times=header.reconsume_times,
     )
-    if is_half(properties, reconsume_times=header.reconsume_times):
-        appended = broker.transactions.begin(prepared(message))
-    else:
-        message = broker.turn_aside(message)
-        appended = broker.append(message)
+    message = broker.turn_aside(message)
+    appended = broker.append(message)
     offset = appended.queue_offset
     if segment is not None:
         offset = segment.to_logical_strict(offset)

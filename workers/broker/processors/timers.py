@@ -1,6 +1,5 @@
 """Report messages for a time to stock replicas (60, 61) and to operators (our 7020)."""
 
-import struct
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -15,6 +14,7 @@ from backend.remoting.names import TIMER_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
+from workers.broker.commit_log.timer_delivery import CHECKPOINT
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.requests.caller import Caller
@@ -22,9 +22,6 @@ from workers.broker.requests.serving import serves
 
 TOPIC_COUNT_MAX: Final = 1000
 """The topics that one answer lists: those with most messages."""
-
-_CHECKPOINT: Final = struct.Struct(">7q")
-"""The form of `timercheck` (storage-and-ha.md 6.6)."""
 
 
 @serves(RequestCode.GET_TIMER_CHECK_POINT, role=RequiredRole.ANY, passed_on=False, target=None)
@@ -38,10 +35,10 @@ async def on_get_timer_checkpoint(broker: Broker, _caller: Caller, command: Comm
     if checkpoint is None and broker.timers.is_running:
         read = partial(broker.store.timer_status, broker.clock())
         read_ms, _, offset = (await broker.read_threads.measure(read)).progress
-        checkpoint = _CHECKPOINT.pack(read_ms, 0, offset, offset, 0, 0, 0)
+        checkpoint = CHECKPOINT.pack(read_ms, 0, offset, offset, 0, 0, 0)
     if checkpoint is None and broker.settings.has_fixed_role:
         # A master of stock that returns waits for ever if this is refused (control-plane.md 5.7).
-        checkpoint = bytes(_CHECKPOINT.size)
+        checkpoint = bytes(CHECKPOINT.size)
     if checkpoint is None:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "no message has waited for a time on this broker")
     return answer(command, body=checkpoint)
@@ -64,7 +61,7 @@ async def on_get_timer_metrics(broker: Broker, _caller: Caller, command: Command
 def _version_of(checkpoint: bytes | None) -> DataVersion:
     if checkpoint is None:
         return DataVersion()
-    *_, written_ms, counter = _CHECKPOINT.unpack(checkpoint)
+    *_, written_ms, counter = CHECKPOINT.unpack(checkpoint)
     return DataVersion(counter=counter, timestamp_ms=written_ms)
 
 

@@ -1,16 +1,20 @@
 """End transactions: make their messages visible, or drop them (remoting.md 2.5: 37, 323).
 
+The hot path of the engine decides ordinary transactions of this master. The rest comes here.
+
 Operators list the pending transactions, and decide one whose producer is gone (7018, 7019).
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from typing import Final
 
 import structlog
 from regent_engine import (
+    IN_MEMORY_BYTES,
     Appended,
     Command,
+    Pending,
     ProtocolError,
     Record,
     StoreError,
@@ -26,7 +30,9 @@ from backend.remoting.headers.transactions import DecideTransactionHeader, Pendi
 from backend.remoting.names import HALF_TOPIC, TRANSACTION_CHECK_TOPIC
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from workers.broker.acting.decisions import Decisions
+from workers.broker.acting.decisions import DECISION, ESCAPED_AS, Decisions
+from workers.broker.acting.escapes import Escapes
+from workers.broker.acting.outbox import Kind
 from workers.broker.broker import Broker
 from workers.broker.commit_log.message import REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY, Message
 from workers.broker.errors import Refusal
@@ -44,15 +50,13 @@ from workers.broker.transactions.half_message import (
     immunity_ms_of,
     resumed,
 )
-from workers.broker.transactions.pending import Pending, read_record
+from workers.broker.transactions.pending import first_position_of, read_record
 
 ROLLED_BACK: Final = TRANSACTION_BITS
-IN_MEMORY_BYTES: Final = 64 << 20
-"""A record so near the end of the log is read at once; it is most likely in memory."""
-
 LISTED_COUNT_MAX: Final = 1_000
 """The pending transactions that one answer has: the oldest ones."""
 
+_ELSEWHERE: Final = "the half message is at another broker group, which asks its producer"
 _NOT_PENDING: Final = "the transaction is not pending: it was committed, rolled back or given up"
 
 log = structlog.get_logger()
@@ -66,31 +70,63 @@ def on_end_transaction(
     header = decode_header(EndTransactionHeader, command.ext)
     if header.decision not in {COMMITTED, ROLLED_BACK}:
         return None
-    decisions = broker.membership.decisions
-    if decisions is not None:
-        return _keep_decision(broker, command, header, decisions)
+    decisions, escapes = broker.membership.decisions, broker.membership.escapes
+    if decisions is not None and escapes is not None:
+        return _keep_decision(broker, command, header, decisions, escapes)
     broker.check_writable()
     return _end(broker, command, header)
 
 
 async def _keep_decision(
-    broker: Broker, command: Command, header: EndTransactionHeader, decisions: Decisions
+    broker: Broker,
+    command: Command,
+    header: EndTransactionHeader,
+    decisions: Decisions,
+    escapes: Escapes,
 ) -> bytes:
-    """Keep a decision for the absent master of the group; it is on the disk with the answer."""
+    """Keep a decision for the absent master of the group; it is on the disk with the answer.
+
+    The message of a commit escapes to another broker group, if that is switched on.
+    """
     half = await _read(broker, header.log_position)
     _check(broker, header, half)
     assert half is not None, "checked"
-    kept = decisions.kept.get(header.log_position)
-    if kept is None:
-        found = await broker.transactions.find(half)
-        if found is None:
-            raise Refusal(ResponseCode.SYSTEM_ERROR, _NOT_PENDING)
-    elif kept["commitOrRollback"] != str(header.decision):
+    # Copies of a half message are one transaction.
+    position = first_position_of(broker.store, half)
+    if position not in decisions.kept and await broker.transactions.find(half) is None:
+        raise Refusal(ResponseCode.SYSTEM_ERROR, _NOT_PENDING)
+    kept = decisions.kept.get(position)
+    if kept is not None:
+        _check_kept(kept, header)
+        await decisions.save()
+        return answer(command)
+    if broker.membership.decisions is None:
+        # The role has changed during the wait.
+        broker.check_writable()
+    if not escapes.withdraw(position):
+        raise Refusal(ResponseCode.SYSTEM_BUSY, _ELSEWHERE)
+    # The master takes it however late it comes.
+    await decisions.keep(position, command.ext | {"fromTransactionCheck": "true"})
+    escapes.take_decision(position)
+    return answer(command)
+
+
+def _check_kept(kept: Mapping[str, str], header: EndTransactionHeader) -> None:
+    """Check that the same decision of a transaction is kept.
+
+    Raises:
+        Refusal: it is another one, or another broker group decides.
+    """
+    match kept.get(ESCAPED_AS):
+        case None:
+            decision = int(kept[DECISION])
+        case Kind.COMMITTED:
+            decision = COMMITTED
+        case _:
+            raise Refusal(ResponseCode.SYSTEM_ERROR, _ELSEWHERE)
+    if decision != header.decision:
         reason = "another decision of this transaction waits for the master of the group"
         raise Refusal(ResponseCode.SYSTEM_ERROR, reason)
-    # The master takes it however late it comes.
-    await decisions.keep(header.log_position, command.ext | {"fromTransactionCheck": "true"})
-    return answer(command)
 
 
 async def _end(broker: Broker, command: Command, header: EndTransactionHeader) -> bytes:

@@ -5,6 +5,7 @@ for its group; or when enough members have it by the settings (`allAckInSyncStat
 storage-and-ha.md 9.6). A wait that is too long ends with an unknown outcome.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from enum import StrEnum
@@ -50,6 +51,18 @@ class Outcome(StrEnum):
 
 
 Release = Callable[[Outcome], None]
+
+
+async def outcome_of(wait: Callable[[Release], None]) -> Outcome:
+    """Return the outcome of a wait that calls back."""
+    outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+
+    def release(found: Outcome) -> None:
+        if not outcome.done():
+            outcome.set_result(found)
+
+    wait(release)
+    return await outcome
 
 
 class Acknowledgements:

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import socket
 from collections.abc import Awaitable
+from functools import partial
 from typing import Final
 
 from regent_engine import Command
@@ -15,7 +16,7 @@ from workers.broker.commit_log.late_answers import unconfirmed
 from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.group.own_locks import OwnLocks
 from workers.broker.group.required_role import RequiredRole, check_role
-from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.replication.acknowledgement import Outcome, outcome_of
 from workers.broker.replication.controller_client import HeartbeatFacts, ReplicaGroupState
 from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.mark_keeping import MarkKeeping
@@ -33,6 +34,7 @@ class Controlled(OwnLocks):
     """The membership of a broker under a controller, with its changes of role."""
 
     decisions = None
+    escapes = None
     # A commit does not wait for its record (D14).
     appends_commits = False
     # The log of every member must store an order.
@@ -122,14 +124,7 @@ class Controlled(OwnLocks):
 
     async def outcome(self, position: int) -> Outcome:
         """Return whether the log up to a position may be acknowledged, once that is known."""
-        outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-
-        def release(found: Outcome) -> None:
-            if not outcome.done():
-                outcome.set_result(found)
-
-        self.when_safe(position, release)
-        return await outcome
+        return await outcome_of(partial(self.when_safe, position))
 
     def flush_failed(self) -> None:
         """Give up the lease: the content of the disk is unknown (D13)."""
@@ -141,6 +136,9 @@ class Controlled(OwnLocks):
         """Do nothing: the controller decides who is master."""
 
     async def take_master(self, _sent: HaInfoHeader) -> None:
+        """Do nothing: the controller decides who is master."""
+
+    def give_way(self) -> None:
         """Do nothing: the controller decides who is master."""
 
     def hurry(self) -> None:

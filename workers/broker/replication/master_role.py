@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from backend.remoting.response_code import ResponseCode
+from backend.rules.broker import MASTER_ID
 from workers.broker.broker import Broker
 from workers.broker.commit_log.elapsed import elapsed_s
 from workers.broker.commit_log.write_block import WriteBlock
@@ -27,7 +28,6 @@ from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.requests.gate import WAIT_S_MAX
 
-MASTER_ID: Final = 0
 LEASE_REST_S_MIN: Final = 0.1
 """The least rest of a lease for queues that take messages; ticks are more frequent."""
 
@@ -94,6 +94,7 @@ class MasterRole:
             return False
         former_end = self._store.max_position
         self._broker.journal.lead(state.epoch)
+        self._broker.shares.lead(state.epoch)
         term = self.term = self._term_of(state, former_end)
         self.listener.serve(term)
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
@@ -119,6 +120,7 @@ class MasterRole:
         """End the mastership, and answer the waiting clients."""
         self.listener.close_sessions()
         self._broker.journal.stand_down()
+        self._broker.shares.stand_down()
         self.led_epoch = None
         if self.term is not None:
             self.term.end()

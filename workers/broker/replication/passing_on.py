@@ -20,6 +20,7 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.headers.fencing import FENCE_FIELD
 from backend.remoting.response_code import ResponseCode
 from backend.requester import Requester, connect
+from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.errors import Refusal
 from workers.broker.metrics.meters import Meters
 from workers.broker.requests.gate import WAIT_S_MAX
@@ -47,6 +48,11 @@ def may_pass_on(ext: Mapping[str, str]) -> bool:
     return PASSED_ON_FIELD not in ext and FENCE_FIELD not in ext
 
 
+def not_taken() -> Refusal:
+    """Return the answer to a broker that passed a request on to one that is not the master."""
+    return Refusal(ResponseCode.NOT_TAKEN, "this broker is not the master of its group")
+
+
 class PassingOn:
     """The connection to the current master, if another broker; belongs to the loop's thread."""
 
@@ -58,10 +64,10 @@ class PassingOn:
         self._changed = asyncio.Event()
         self._reported: str | None = None
 
-    def pause(self) -> None:
+    def pause(self, duration_s: float = WAIT_S_MAX) -> None:
         """Let requests wait for a moment: another master is being elected, possibly this broker."""
         if not self._is_closed:
-            self._paused_until_s = asyncio.get_running_loop().time() + WAIT_S_MAX
+            self._paused_until_s = asyncio.get_running_loop().time() + duration_s
             self._use(None)
             self._hot.set_handing_up(True)
 
@@ -85,7 +91,7 @@ class PassingOn:
         self._use(None, is_master=True)
 
     def close(self) -> None:
-        """Stop passing on, whichever broker is master; open requests may still be answered."""
+        """Stop passing on, and refuse; open requests may still be answered."""
         self._is_closed = True
         self._paused_until_s = None
         self._hot.set_handing_up(False)
@@ -99,10 +105,13 @@ class PassingOn:
         Refusal if the master does not answer.
 
         Raises:
-            Refusal: another broker passed it on, and this broker is not the master.
+            Refusal: another broker passed it on, and this broker is not the master; or this broker
+            is stopping, and does not know what the next master does.
         """
         if PASSED_ON_FIELD in command.ext and not self._is_master:
-            raise Refusal(ResponseCode.NOT_TAKEN, "this broker is not the master of its group")
+            raise not_taken()
+        if self._is_closed:
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, WriteBlock.STOPPING)
         is_ready = self._link is not None or self._paused_until_s is not None
         if is_ready and self._is_wanted() and may_pass_on(command.ext):
             return self._pass_on(command)

@@ -5,8 +5,9 @@ A broker without a group keeps the same state there (D29).
 The journal decides which records contain it, and when; this module reads and applies it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from backend.remoting.sifting import LeftOut
@@ -16,7 +17,10 @@ from workers.broker.replication.deleted_topics import DeletedTopics, QueueStore
 from workers.broker.replication.state_record import StateContent, StateRecord, merged
 from workers.broker.requests.fences import Fences
 from workers.broker.tables.consumer_offsets import ConsumerOffsets, OffsetChanges
+from workers.broker.tables.escaped import EscapedMessages
 from workers.broker.tables.logged_table import LoggedTable
+from workers.broker.tables.queue_locks import QueueLocks
+from workers.broker.tables.request_modes import RequestModes
 from workers.broker.tables.state import BrokerState
 from workers.broker.tables.static_topics import StaticTopics
 from workers.broker.tables.subscription_groups import SubscriptionGroups
@@ -35,14 +39,19 @@ class SharedState:
     static_topics: StaticTopics
     topics: TopicTable
     groups: SubscriptionGroups
+    request_modes: RequestModes
     fences: Fences
+    escaped: EscapedMessages
     deletions: DeletedTopics
     timers: TimerDelivery
+    locks: QueueLocks
 
     @classmethod
-    def of(cls, state: BrokerState, store: QueueStore, timers: TimerDelivery) -> Self:
+    def of(
+        cls, state: BrokerState, store: QueueStore, timers: TimerDelivery, locks: QueueLocks
+    ) -> Self:
         """Take the shared tables of a broker."""
-        return cls(*state.shared_tables, DeletedTopics(store), timers)
+        return cls(*state.shared_tables, DeletedTopics(store), timers, locks)
 
     @property
     def is_log_newer(self) -> bool:
@@ -52,18 +61,20 @@ class SharedState:
     @property
     def has_changes(self) -> bool:
         """Return whether there are changes since the last call that took them."""
-        others = self.deletions.has_changes or self.timers.has_changes
+        others = self.deletions.has_changes or self.timers.has_changes or self.locks.has_changes
         return others or any(table.has_changes for table in self._tables)
 
     def lead(self) -> None:
         """Accept changes, and collect them for records."""
         for table in self._tables:
             table.lead()
+        self.locks.lead()
 
     def follow(self) -> None:
         """Accept only changes from records."""
         for table in self._tables:
             table.follow()
+        self.locks.follow()
 
     def set_in_log(self, *, is_in_log: bool) -> None:
         """Mark in the files whether the log contains their content."""
@@ -79,6 +90,8 @@ class SharedState:
         """Return the changes since the last call, for records that are about to be appended."""
         offsets, topics = self.offsets.take_changes(), self.topics.take_changes()
         fences, changes = self.fences.take_changes()
+        # What the progress of the timers covers is not kept as escaped any more.
+        timers = self.timers.take()
         return StateContent(
             removed_topics=offsets.removed_topics,
             removed_groups=offsets.removed_groups,
@@ -88,11 +101,14 @@ class SharedState:
             static_topics=self.static_topics.take_changes(),
             topics=topics,
             groups=self.groups.take_changes(),
+            request_modes=self.request_modes.take_changes(),
             deletions=self.deletions.take_unsent()
             | self.deletions.add(name for name, one in topics.items() if one is None),
             fences=fences,
             changes=changes,
-            timers=self.timers.take(),
+            timers=timers,
+            escaped=self.escaped.take_changes(),
+            locks=self.locks.take_changes(),
         )
 
     def take_all(self) -> StateContent:
@@ -105,10 +121,13 @@ class SharedState:
             topics=self.topics.shared(),
             groups=self.groups.shared(),
             forbidden=self.groups.forbidden_table,
+            request_modes=self.request_modes.all,
             deletions=self.deletions.for_snapshot(),
             fences=self.fences.fences,
             changes=self.fences.changes,
             timers=timers,
+            escaped=self.escaped.all,
+            locks=self.locks.table,
         )
 
     def copy(self) -> StateContent:
@@ -120,8 +139,10 @@ class SharedState:
             topics=self.topics.shared(),
             groups=self.groups.shared(),
             forbidden=dict(self.groups.forbidden_table),
+            request_modes=dict(self.request_modes.all),
             fences=dict(self.fences.fences),
             changes=dict(self.fences.changes),
+            escaped=self.escaped.all,
         )
 
     def copy_left_out(self) -> LeftOutItems:
@@ -141,12 +162,17 @@ class SharedState:
             return not table.is_log_newer or table.stored_position > log_end
 
         believed = [table for table in self._tables if is_believed(table)]
-        if self.offsets in believed:
-            self.offsets.replace(former.offsets)
-        if self.delays in believed:
-            self.delays.replace(former.delays)
-        if self.static_topics in believed:
-            self.static_topics.replace(_present(former.static_topics))
+        static_topics, modes = _present(former.static_topics), _present(former.request_modes)
+        restores: tuple[tuple[LoggedTable[Any], Callable[[], None]], ...] = (
+            (self.offsets, partial(self.offsets.replace, former.offsets)),
+            (self.delays, partial(self.delays.replace, former.delays)),
+            (self.escaped, partial(self.escaped.replace, former.escaped)),
+            (self.static_topics, partial(self.static_topics.replace, static_topics)),
+            (self.request_modes, partial(self.request_modes.replace, modes)),
+        )
+        for table, restore in restores:
+            if table in believed:
+                restore()
         if self.topics in believed:
             topics = _present(former.topics)
             aside = {one.name for table, kept in left_out if table is self.topics for one in kept}
@@ -170,9 +196,11 @@ class SharedState:
         """Restore the former state, except topics, groups and fences that were not known."""
         self.offsets.replace(former.offsets)
         self.delays.replace(former.delays)
+        self.escaped.replace(former.escaped)
         self.static_topics.apply(former.static_topics)
         self.topics.apply(former.topics)
         self.groups.apply(former.groups)
+        self.request_modes.apply(former.request_modes)
         self.fences.apply(former.fences, former.changes)
 
     def apply(self, record: StateRecord) -> None:
@@ -183,6 +211,7 @@ class SharedState:
         self.static_topics.apply(record.static_topics or {})
         self.topics.apply(topics)
         self.groups.apply(record.groups)
+        self.request_modes.apply(record.request_modes)
         self.offsets.apply(
             OffsetChanges(
                 record.removed_topics,
@@ -192,7 +221,9 @@ class SharedState:
             )
         )
         self.delays.apply(record.delays)
+        self.escaped.apply(record.escaped)
         self.timers.apply(record.timers)
+        self.locks.apply(record.locks or {})
         self.fences.apply(record.fences, record.changes)
 
     def replace(self, parts: list[StateRecord]) -> None:
@@ -208,10 +239,14 @@ class SharedState:
             self.deletions.replace(whole.deletions, living=topics)
             self.topics.replace(topics)
             self.groups.replace(_present(whole.groups), whole.forbidden)
+            self.request_modes.replace(_present(whole.request_modes))
             self.fences.replace(whole.fences, _present(whole.changes))
         self.offsets.replace(whole.offsets)
         self.delays.replace(whole.delays)
+        self.escaped.replace(whole.escaped)
         self.timers.apply(whole.timers)
+        if whole.locks is not None:
+            self.locks.replace(whole.locks)
 
     @property
     def _tables(
@@ -223,7 +258,9 @@ class SharedState:
             self.static_topics,
             self.topics,
             self.groups,
+            self.request_modes,
             self.fences,
+            self.escaped,
         )
 
 

@@ -6,6 +6,9 @@ last snapshot could expire. Replicas apply confirmed records. A broker that beco
 lost the end of its log, applies all records of its log. So the state is a function of the log, and
 equal logs give equal states.
 
+A new member begins with the snapshot in its first segment. It applies the later changes after it,
+in the order of the log (Q54, Q55).
+
 A broker without a controller does the same as a master without an epoch (D29). It appends its first
 record with its first change, and a snapshot at once only if its files were newer than its log.
 

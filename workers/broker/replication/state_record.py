@@ -7,15 +7,16 @@ any other change needs a new version. docs/architecture.md describes the format 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from regent_engine import encode_properties, tag_hash
 
 from backend.domain.logical_queue.broker_copy import BrokerTopic
-from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
+from backend.remoting.bodies import RequestModeBody, SubscriptionGroupConfig, TopicConfig
 from workers.broker.commit_log.timer_delivery import TimersAt
 from workers.broker.requests.fences import Change
+from workers.broker.tables.queue_locks import LoggedLocks
 
 VERSION: Final = 1
 SNAPSHOT_TAG: Final = "snapshot"
@@ -26,9 +27,14 @@ SNAPSHOT_TAGS_CODE: Final = tag_hash(SNAPSHOT_TAG)
 SIZE_MAX: Final = 64 << 10
 """Approximate limit of a body; more data begins another record."""
 
-# The maximum size of a queue's entry, and of the bytes around a name.
+# The maximum size of a queue's entry, of the bytes around a name, and of a log position.
 _QUEUE_SIZE: Final = 14
 _NAME_SIZE: Final = 8
+_POSITION_SIZE: Final = 10
+_LOCK_SIZE: Final = 256
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 QueueOffsets = dict[str, dict[int, int]]
 """Committed offsets by `topic@group` and queue."""
@@ -76,6 +82,15 @@ class StateRecord(msgspec.Struct, frozen=True, array_like=True):
 
     timers: TimersAt | None = None
     """The progress of timers, None before the first one."""
+
+    escaped: dict[int, bool] = {}
+    """Log positions of messages that a replica let escape; False for one that is covered now."""
+
+    request_modes: dict[str, RequestModeBody | None] = {}
+    """How groups receive the messages of topics, by `topic@group`; None without a mode."""
+
+    locks: LoggedLocks | None = None
+    """The holders of locks; without the table, its writer did not keep them in the log."""
 
     @property
     def is_snapshot(self) -> bool:
@@ -127,6 +142,9 @@ class StateContent:
     removed_queues: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     static_topics: Mapping[str, BrokerTopic | None] = field(default_factory=dict)
     timers: TimersAt | None = None
+    escaped: Mapping[int, bool] = field(default_factory=dict)
+    request_modes: Mapping[str, RequestModeBody | None] = field(default_factory=dict)
+    locks: LoggedLocks = field(default_factory=dict)
 
 
 def snapshot_records(
@@ -170,10 +188,19 @@ def merged(parts: list[StateRecord]) -> StateRecord:
     return StateRecord(first.epoch, 0, 1, delays=first.delays, timers=first.timers, **whole)
 
 
-_SUPPORTED: Final = ("static_topics", "topics")
+_SUPPORTED: Final = ("static_topics", "topics", "locks")
 """The tables that a writer names even if it has none to write, to mark that it supports them."""
 
-_DIVIDED: Final = ("groups", "forbidden", "deletions", "fences", "changes", "offsets")
+_DIVIDED: Final = (
+    "groups",
+    "forbidden",
+    "request_modes",
+    "deletions",
+    "fences",
+    "changes",
+    "offsets",
+    "escaped",
+)
 _Piece = dict[str, Any]
 
 
@@ -194,7 +221,7 @@ def _pieces(content: StateContent, size_max: int) -> list[_Piece]:
     return pieces
 
 
-def _items(content: StateContent, size_max: int) -> Iterator[tuple[str, str, Any, int]]:
+def _items(content: StateContent, size_max: int) -> Iterator[tuple[str, str | int, Any, int]]:
     """Yield the divisible items: field, key, value and approximate number of bytes.
 
     The fences of a change come no later than the change, and so does the position of a deletion. A
@@ -209,15 +236,26 @@ def _items(content: StateContent, size_max: int) -> Iterator[tuple[str, str, Any
         "topics",
         "groups",
         "forbidden",
+        "request_modes",
     ):
         for key, value in getattr(content, name).items():
             yield name, key, value, len(key) + _NAME_SIZE + len(_ENCODER.encode(value))
     count_max = max(1, size_max // (2 * _QUEUE_SIZE))
     for key, queues in content.offsets.items():
-        offsets = list(queues.items())
-        for start in range(0, len(offsets), count_max):
-            some = dict(offsets[start : start + count_max])
+        for some in _parts(queues, count_max):
             yield "offsets", key, some, len(key) + _NAME_SIZE + len(some) * _QUEUE_SIZE
+    for position, is_added in content.escaped.items():
+        yield "escaped", position, is_added, _POSITION_SIZE
+    for key, holders in content.locks.items():
+        for held in _parts(holders, max(1, size_max // (2 * _LOCK_SIZE))):
+            yield "locks", key, held, len(key) + _NAME_SIZE + len(held) * _LOCK_SIZE
+
+
+def _parts(table: Mapping[K, V], count_max: int) -> Iterator[dict[K, V]]:
+    """Divide a table into tables of limited size."""
+    items = list(table.items())
+    for start in range(0, len(items), count_max):
+        yield dict(items[start : start + count_max])
 
 
 def _add(table: dict[Any, Any], key: Any, value: Any) -> None:

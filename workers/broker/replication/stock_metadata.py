@@ -8,7 +8,7 @@ master of ours writes all of them to the log (D14), and is not asked.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final, TypeVar
 
@@ -97,7 +97,11 @@ class StockMetadata:
 
 
 async def ask_table(
-    requester: Requester, code: int, decode: Callable[[bytes], tuple[T, list[LeftOut]]]
+    requester: Requester,
+    code: int,
+    decode: Callable[[bytes], tuple[T, list[LeftOut]]],
+    *,
+    ext: Mapping[str, str] | None = None,
 ) -> tuple[T, list[LeftOut]]:
     """Return a table of another member of the group, and what can't be served of it.
 
@@ -106,7 +110,7 @@ async def ask_table(
         TimeoutError: it does not answer.
         InvalidJson: its answer cannot be read.
     """
-    answer = await requester.call(code, ext={})
+    answer = await requester.call(code, ext=ext or {})
     if answer.code != ResponseCode.SUCCESS:
         raise ConnectionError(f"the broker refused {code}: {answer.remark}")
     return decode(answer.body)

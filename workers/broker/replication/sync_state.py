@@ -121,6 +121,8 @@ class SyncState:
     def advance(self, log_end: int) -> int:
         """Move the confirmed position to the part that every needed member has, and return it.
 
+        Sends are answered by it, and readers see no more (Q7, Q15).
+
         It never decreases during an epoch (I6). A disconnected member blocks it: its last report
         may be outdated, and it is about to leave the set.
         """
@@ -179,6 +181,9 @@ class SyncState:
 
     def leaving(self, now_ms: int, *, term_started_at_ms: int) -> frozenset[int]:
         """Return the members that are lost, or behind for too long.
+
+        So a member that fails to store what the others have leaves the set (Q39), and no client
+        waits for it any longer (Q40).
 
         A member that never connected has the same time from the beginning of the term.
         """

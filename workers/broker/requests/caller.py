@@ -20,6 +20,10 @@ class Caller(Protocol):
         """Return the peer as `ip:port` text."""
 
     @property
+    def connection_id(self) -> int:
+        """Return the number of the connection in the engine."""
+
+    @property
     def is_fast(self) -> bool:
         """Return whether the request came by the port two below the main port."""
 
@@ -50,6 +54,13 @@ class Caller(Protocol):
 
         Queue id and offset are physical; in a static topic the pull has the global id, and its
         client may add `offsetDelta` to offsets. The deadline is by the clock that is never set.
+        """
+
+    def pop(self, command: Command, grant: PullGrant, *, may_wait: bool) -> bool:
+        """Answer a checked POP, or have it wait for messages.
+
+        False if its share queues have no names yet, or if it would have to wait for the disk and
+        may not.
         """
 
     def close(self) -> None:

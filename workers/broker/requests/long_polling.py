@@ -42,6 +42,10 @@ class LongPolling:
         """Add a connection."""
         self._waiters[connection_id] = waiter
 
+    def is_open(self, connection_id: int) -> bool:
+        """Return whether a connection is open."""
+        return connection_id in self._waiters
+
     def remove(self, connection_id: int) -> None:
         """Remove a closed connection with its pulls."""
         self._waiters.pop(connection_id, None)

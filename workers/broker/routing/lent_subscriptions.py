@@ -23,6 +23,9 @@ from workers.broker.tables.clients import ConsumerGroup
 LENT_MS: Final = 75_000
 """A member sends a heartbeat within 30 s after it has the route, which it asks for every 30 s."""
 
+WAIT_S: Final = 5.0
+"""A pull waits for other broker groups for this time only. Then its consumer asks again."""
+
 REPEAT_MS: Final = 1_000
 """Other broker groups are not asked for the same consumer group again within this time."""
 
@@ -60,8 +63,8 @@ class LentSubscriptions:
             self._questions[consumer_group_name] = question
             question.add_done_callback(partial(self._end, consumer_group_name))
         if question is not None:
-            # The first consumer may give up; the others still wait.
-            await asyncio.shield(question)
+            # Not cancelled at the limit: other consumers may wait for it, and failures are noted.
+            await asyncio.wait({question}, timeout=WAIT_S)
         return self.find(consumer_group_name) is not None
 
     def _may_ask(self, consumer_group_name: str) -> bool:
@@ -106,6 +109,5 @@ class LentSubscriptions:
 
     def _end(self, consumer_group_name: str, question: asyncio.Task[None]) -> None:
         del self._questions[consumer_group_name]
-        if not question.cancelled():
-            # Retrieved even if all callers are gone: asyncio would report an unretrieved error.
-            question.exception()
+        if not question.cancelled() and (error := question.exception()) is not None:
+            log.error("subscriptions_not_lent", exc_info=error)

@@ -25,8 +25,10 @@ from workers.broker.routing.neighbours import Neighbours
 from workers.broker.tables.clients import ConsumerGroup, Consumers
 
 COMPLETE_MS: Final = 75_000
-"""All members have sent a heartbeat by this time after the first one: a member asks for its routes
-within 30 s, and sends its next heartbeat within another 30 s."""
+"""By this time after the first heartbeat all members have sent one.
+
+A member asks for its routes within 30 s, and sends its next heartbeat within another 30 s.
+"""
 
 WAIT_S: Final = 2.0
 """An answer waits for other broker groups for this time only: clients wait for 3 s."""
@@ -147,4 +149,8 @@ def _end(question: _Question, task: asyncio.Task[None]) -> None:
 
 
 def _client_ids(group: ConsumerGroup[Caller]) -> list[str]:
-    return [client.client_id for client in group.members.values()]
+    """List each client once: one that leaves an old connection open would get two shares.
+
+    After a timeout a stock client may open another connection without closing the former one.
+    """
+    return list(dict.fromkeys(client.client_id for client in group.members.values()))

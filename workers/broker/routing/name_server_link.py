@@ -20,11 +20,11 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.requester import Requester, connect
+from backend.rules.broker import MASTER_ID
 from workers.broker.routing.registration import Registration, RegistrationSource
 
 BACK_OFF_FIRST_S: Final = 0.1
 BACK_OFF_MAX_S: Final = 1.0
-MASTER_ID: Final = 0
 MASTER_POLL_S: Final = 0.002
 OUTDATED_FIELD: Final = "lqHint"
 """Ours: names the static topics for which another broker group has a newer mapping."""
@@ -100,9 +100,16 @@ class NameServerLink:
         Raises:
             OSError: the connection is lost. TimeoutError: no answer in time.
         """
-        if self._socket is None or not self._socket.is_open:
+        socket = self._socket
+        if socket is None or not socket.is_open:
             return None
-        return await self._socket.call(code, ext=ext, body=body)
+        try:
+            return await socket.call(code, ext=ext, body=body)
+        except TimeoutError:
+            if not self._released.is_set():
+                # A registration would show that the connection is dead, and none is sent yet.
+                socket.close()
+            raise
 
     async def await_other_master(self) -> None:
         """Wait until routes name another master, unless the name server is lost."""

@@ -14,6 +14,7 @@ from backend.remoting.headers import BrokerMemberGroupHeader, encode_header
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.rules.broker import MASTER_ID
 from workers.broker.errors import Refusal
 from workers.broker.replication.passing_on import IN_FLIGHT_COUNT_MAX, MasterLink
 from workers.broker.routing.topic_routes import RouteSource
@@ -25,8 +26,6 @@ ADDRESS_LIFE_MS: Final = 5_000
 FAILURE_COUNT_MAX: Final = 2
 PAUSE_MS: Final = 1_000
 """After so many failures in succession, requests are refused for this time."""
-
-MASTER_ID: Final = 0
 
 
 class NotSent(ConnectionError):

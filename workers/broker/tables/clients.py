@@ -241,6 +241,11 @@ class Consumers(Generic[Channel]):
             del self._groups[consumer_group_name]
         return True
 
+    def client_id_of(self, channel: Channel) -> str | None:
+        """Return the id of the client of a connection; None if it is in no group."""
+        groups = (group for group in self._groups.values() if channel in group.members)
+        return next((group.members[channel].client_id for group in groups), None)
+
     def drop_channel(self, channel: Channel) -> list[str]:
         """Remove a closed channel from every group and return its groups."""
         return [name for name in list(self._groups) if self.unregister(name, channel)]

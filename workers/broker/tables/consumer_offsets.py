@@ -65,7 +65,7 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         self._acted: dict[str, dict[int, None]] = {
             key: dict.fromkeys(queues) for key, queues in (stored.acted if stored else {}).items()
         }
-        self._is_acting = False
+        self._is_acting = self._is_held = False
         self._removed_topics: dict[str, None] = {}
         self._removed_groups: dict[str, None] = {}
         self._removed_queues: dict[str, dict[int, None]] = {}
@@ -86,8 +86,11 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
         return self._offsets.get(_key(group, topic), {}).get(queue_id)
 
     def commit(self, group: str, topic: str, *, queue_id: int, offset: int) -> None:
-        """Record the committed offset of a group in a queue, unless another broker is master."""
-        if self.is_following:
+        """Record the committed offset of a group in a queue, unless another broker is master.
+
+        Nor is it recorded while another broker takes the offsets over, to be the next that serves.
+        """
+        if self.is_following or self._is_held:
             return
         key = _key(group, topic)
         queues = self._queues_of(key)
@@ -96,6 +99,10 @@ class ConsumerOffsets(LoggedTable[tuple[str, int]]):
             self._note((key, queue_id))
             if self._is_acting:
                 self._acted.setdefault(key, {})[queue_id] = None
+
+    def hold(self, *, is_held: bool) -> None:
+        """Accept no commits while another broker takes the offsets over, or accept them again."""
+        self._is_held = is_held
 
     def act(self, state_version: int) -> None:
         """Accept commits for an absent master, with a version that is newer than the master's.

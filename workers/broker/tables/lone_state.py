@@ -11,6 +11,7 @@ import structlog
 
 from workers.broker.broker import Broker
 from workers.broker.processors.maintenance import queues_without_topic
+from workers.broker.replication.state_journal import ALONE
 
 TICK_S: Final = 0.05
 PAUSE_S: Final = 1.0
@@ -42,6 +43,8 @@ class LoneState:
             if not topics.is_incomplete:
                 broker.shared.deletions.note_former(queues_without_topic(broker))
         broker.journal.lead_alone(is_changed=is_lowered)
+        if broker.damage is None:
+            broker.shares.lead(ALONE)
         if broker.journal.has_believed_files:
             await broker.state.save_all()
 

@@ -22,7 +22,9 @@ from workers.broker.commit_log.delay_delivery import (
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.requests.fences import Fences
 from workers.broker.tables.consumer_offsets import ConsumerOffsets, decode_offset_file
+from workers.broker.tables.escaped import EscapedFile, EscapedMessages
 from workers.broker.tables.logged_table import LoggedTable
+from workers.broker.tables.request_modes import RequestModes, decode_request_mode_file
 from workers.broker.tables.state_file import StateFile, StateSaver
 from workers.broker.tables.static_topics import (
     StaticTopicListener,
@@ -51,7 +53,7 @@ class BrokerState:
         topic_listener: TopicListener,
         static_topic_listener: StaticTopicListener,
         group_listener: Callable[[], None],
-        build_delays: Callable[[DelayOffsetFile | None], DelayDelivery],
+        build_delays: Callable[[DelayOffsetFile | None, EscapedMessages], DelayDelivery],
         flush_log: Callable[[], object],
         clock: Callable[[], int],
     ) -> None:
@@ -91,22 +93,36 @@ class BrokerState:
             clock=clock,
         )
         self.offsets = ConsumerOffsets(*offset_file.load_items(decode_offset_file))
-        self.delays = build_delays(delays)
+        escaped_file = StateFile(folder / "regentEscaped.json")
+        self.escaped = EscapedMessages(escaped_file.load(EscapedFile))
+        self.delays = build_delays(delays, self.escaped)
         self.delays.keep_aside(delays_left_out)
+        mode_file = StateFile(folder / "messageRequestMode.json")
+        modes, _ = mode_file.load_items(decode_request_mode_file)
+        self.request_modes = RequestModes(modes)
         self.fences = Fences(StateFile(folder / "regentFences.json"))
         self.own_fences = Fences(StateFile(folder / "regentOwnFences.json"))
         self.topic_saver = _saver(topic_file, self.topics, self.topics.as_file)
         self.mapping_saver = _saver(mapping_file, self.static_topics, self.static_topics.as_file)
         self.group_saver = _saver(group_file, self.groups, self.groups.as_file)
+        self._mode_saver = _saver(mode_file, self.request_modes, self.request_modes.as_file)
         self._offset_saver = _saver(offset_file, self.offsets, self._offset_snapshot)
         # After a power failure the file must not record a delivery whose copy is lost.
         self._delay_saver = _saver(delay_file, self.delays, self._delay_snapshot, prepare=flush_log)
+        self._escaped_saver = _saver(escaped_file, self.escaped, self.escaped.as_file)
 
     @property
     def shared_tables(
         self,
     ) -> tuple[
-        ConsumerOffsets, DelayDelivery, StaticTopics, TopicTable, SubscriptionGroups, Fences
+        ConsumerOffsets,
+        DelayDelivery,
+        StaticTopics,
+        TopicTable,
+        SubscriptionGroups,
+        RequestModes,
+        Fences,
+        EscapedMessages,
     ]:
         """Return the tables that are kept in the log."""
         return (
@@ -115,7 +131,9 @@ class BrokerState:
             self.static_topics,
             self.topics,
             self.groups,
+            self.request_modes,
             self.fences,
+            self.escaped,
         )
 
     def left_out(self) -> tuple[LeftOut, ...]:
@@ -134,6 +152,7 @@ class BrokerState:
             settings = self._settings
             tasks.create_task(self._repeat(settings.offset_save_interval_ms, self.save_offsets))
             tasks.create_task(self._repeat(settings.delay_save_interval_ms, self.save_delays))
+            tasks.create_task(self._repeat(settings.delay_save_interval_ms, self.save_escaped))
             tasks.create_task(self._repeat(REST_INTERVAL_MS, self._save_rest))
 
     async def save_offsets(self) -> None:
@@ -148,9 +167,17 @@ class BrokerState:
         """
         await self._delay_saver.save()
 
+    async def save_escaped(self) -> None:
+        """Save which messages escaped, if that has changed.
+
+        Raises:
+            OSError: the disk refused.
+        """
+        await self._escaped_saver.save()
+
     async def save_all(self) -> None:
         """Save all unsaved changes; an error of one file does not affect the others."""
-        for save in (self.save_offsets, self.save_delays, self._save_rest):
+        for save in (self.save_offsets, self.save_delays, self.save_escaped, self._save_rest):
             await self._try(save)
 
     async def try_to_save_topics(self) -> None:
@@ -166,6 +193,7 @@ class BrokerState:
             self.mapping_saver,
             self.topic_saver,
             self.group_saver,
+            self._mode_saver,
             self.fences.saver,
             self.own_fences.saver,
         ):

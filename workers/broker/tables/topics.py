@@ -173,7 +173,9 @@ class TopicTable(LoggedTable[str]):
         if table.data_version == self.data_version:
             return False
         # A stock master may let clients create the topic of our records.
-        self.apply({name: one for name, one in table.topics.items() if name != names.STATE_TOPIC})
+        self.apply(
+            {name: one for name, one in table.topics.items() if not names.is_state_topic(name)}
+        )
         self.keep_aside(left_out)
         self.data_version = table.data_version
         self.change_count += 1
@@ -307,7 +309,7 @@ def check_visible(name: str) -> None:
     Raises:
         Refusal: the topic is internal to brokers (D14).
     """
-    if name == names.STATE_TOPIC:
+    if names.is_state_topic(name):
         raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{name}] is not readable")
 
 

@@ -1,9 +1,9 @@
 """Build the records of a transaction: half messages, their copies, and op records.
 
-A half message waits in the half topic, and consumers do not see it. A record that replaces a half
-message names its log position: the committed message, the copy that is checked again, or the copy
-that is checked no more. An op record names queue offsets of half messages that are decided; a roll
-back has an op record only (storage-and-ha.md 7.2 to 7.5).
+A half message waits in the half topic, and consumers do not see it. The hot path of the engine
+stores it. A record that replaces a half message names its log position: the committed message, the
+copy that is checked again, or the copy that is checked no more. An op record names queue offsets of
+half messages that are decided; a roll back has an op record only (storage-and-ha.md 7.2 to 7.5).
 """
 
 import re
@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from regent_engine import Record, encode_properties
+from regent_engine import Record
 
 from backend.remoting.names import HALF_OPERATION_TOPIC, HALF_TOPIC, TRANSACTION_CHECK_TOPIC
-from backend.remoting.response_code import ResponseCode
 from workers.broker.commit_log.message import (
     CRC,
     DELAY,
@@ -25,25 +24,22 @@ from workers.broker.commit_log.message import (
     UNIQUE_KEY,
     Message,
 )
-from workers.broker.errors import Refusal
+
+TRANSACTION_ID: Final = "__transactionId__"
+"""A half message and its committed message have it."""
 
 PRODUCER_GROUP: Final = "PGROUP"
-TRANSACTION_ID: Final = "__transactionId__"
 CHECK_COUNT: Final = "TRANSACTION_CHECK_TIMES"
 IMMUNITY_S: Final = "CHECK_IMMUNITY_TIME_IN_SECONDS"
 FIRST_OFFSET: Final = "TRAN_PREPARED_QUEUE_OFFSET"
 """The queue offset of the first record of a half message that was stored again."""
 
-SET_BY_BROKERS: Final = frozenset({FIRST_OFFSET, CHECK_COUNT, TRANSACTION_ID})
 QUEUE_ID: Final = 0
 """The queue of each topic of transactions."""
 
 TRANSACTION_BITS: Final = 4 | 8
 COMMITTED: Final = 8
 """The transaction bits of a sysFlag, and their value in a committed message (remoting.md 4.2)."""
-
-_ADDED_BY_CHECKS: Final = dict.fromkeys((CHECK_COUNT, FIRST_OFFSET), "9" * 19)
-"""What a copy has besides: a half message must fit with it."""
 
 _OPERATION_TAG: Final = "d"
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
@@ -62,31 +58,6 @@ def is_half(properties: Mapping[str, str], *, reconsume_times: int) -> bool:
     """Return whether a send is a half message; a retry that is delayed is an ordinary message."""
     is_delayed_retry = reconsume_times > 0 and properties.get(DELAY, "0") != "0"
     return properties.get(TRANSACTION_MARK, "").lower() == "true" and not is_delayed_retry
-
-
-def prepared(message: Message) -> Message:
-    """Return the half message of a send.
-
-    Raises:
-        Refusal: its properties are too long.
-    """
-    kept = {name: value for name, value in message.properties.items() if name not in SET_BY_BROKERS}
-    added = {
-        REAL_TOPIC: message.topic,
-        REAL_QUEUE_ID: str(message.queue_id),
-        TRANSACTION_ID: message.properties[UNIQUE_KEY],
-    }
-    try:
-        encode_properties({**kept, **added, **_ADDED_BY_CHECKS})
-    except ValueError as error:
-        raise Refusal(ResponseCode.MESSAGE_ILLEGAL, str(error)) from error
-    return replace(
-        message,
-        topic=HALF_TOPIC,
-        queue_id=QUEUE_ID,
-        properties=kept | added,
-        sys_flag=message.sys_flag & ~TRANSACTION_BITS,
-    )
 
 
 def committed(half: Record, *, topic: str, queue_id: int) -> Message:

@@ -3,17 +3,26 @@
 Each decision is one unit of the log: the record that replaces the half message, and an op record
 (storage-and-ha.md 7.3 to 7.5). RocketMQ writes op records later. So a new master here asks no
 producer about a decided transaction. A repeated end of a transaction changes nothing.
+
+The hot path of the engine stores half messages, and decides ordinary ones. All else comes here. The
+table of the engine has what is pending.
 """
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
 import structlog
-from regent_engine import Appended, ProtocolError, Record, StoreError
+from regent_engine import (
+    Appended,
+    Pending,
+    PendingTransactions,
+    ProtocolError,
+    Record,
+    StoreError,
+)
 
 from backend.remoting.names import (
     HALF_OPERATION_TOPIC,
@@ -26,6 +35,7 @@ from workers.broker.commit_log.message import UNIQUE_KEY, Message
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.errors import Refusal
 from workers.broker.tables.consumer_offsets import ConsumerOffsets
+from workers.broker.tables.escaped import EscapedMessages
 from workers.broker.transactions.checking import HalfPlace, Place
 from workers.broker.transactions.half_message import (
     QUEUE_ID,
@@ -38,10 +48,10 @@ from workers.broker.transactions.half_message import (
     renewed,
 )
 from workers.broker.transactions.pending import (
-    Pending,
-    PendingTransactions,
+    Loaded,
     Progress,
     TransactionStore,
+    first_position_of,
     load_pending,
     read_or_report,
     read_record,
@@ -70,8 +80,15 @@ class Host(Protocol):
     def is_writable(self) -> bool:
         """Return whether messages are accepted."""
 
+    @property
+    def escaped(self) -> EscapedMessages:
+        """Return which messages a replica let escape while it acted."""
+
     def asks_for_master(self, log_position: int) -> bool:
-        """Return whether this broker asks about a half message for its absent master."""
+        """Return whether this broker asks about a half message for its absent master.
+
+        The log position is that of its first record.
+        """
 
     def append_unit(self, messages: Sequence[Message]) -> list[Appended]:
         """Store messages as one unit."""
@@ -87,16 +104,15 @@ class Transactions:
         self,
         host: Host,
         store: TransactionStore,
+        table: PendingTransactions,
         *,
-        on_thread: Callable[[Callable[[], PendingTransactions]], Awaitable[PendingTransactions]],
+        on_thread: Callable[[Callable[[], Loaded]], Awaitable[Loaded]],
         ask: Callable[[Record, Place], None],
         clock: Callable[[], int],
     ) -> None:
         """Do nothing before `start`; `ask` sends a check to a producer, if one is connected."""
         self._host, self._store, self._ask, self._clock = host, store, ask, clock
-        self._on_thread = on_thread
-        self._pending: PendingTransactions | None = None
-        self._begun: list[tuple[int, Pending]] = []
+        self._table, self._on_thread = table, on_thread
         self._loaded = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._end_of_last_pass = 0
@@ -111,8 +127,7 @@ class Transactions:
         if self._task is not None:
             self._task.cancel()
             self._task = None
-        self._pending = None
-        self._begun.clear()
+        self._table.clear()
         # Requests that wait are refused.
         self._loaded.set()
 
@@ -122,30 +137,36 @@ class Transactions:
         Raises:
             Refusal: this broker is not the master, or not any more.
         """
-        if self._pending is None and self._task is not None:
+        if not self._table.is_known and self._task is not None:
             await self._loaded.wait()
-        if self._pending is None:
+        if not self._table.is_known:
             reason = "only the master of the group knows the pending transactions"
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
-        return self._pending
+        return self._table
+
+    def create_topics(self) -> None:
+        """Create the topics of half messages and op records, if they are missing.
+
+        Raises:
+            Refusal: they can't be created now.
+        """
+        for name in (HALF_TOPIC, HALF_OPERATION_TOPIC):
+            self._host.create_topic_of_transactions(name)
 
     def begin(self, half: Message) -> Appended:
-        """Store a half message.
+        """Store a half message whose checks start again.
 
         Raises:
             StoreError: the store refused. Refusal: the properties are too long.
         """
-        self._host.create_topic_of_transactions(HALF_TOPIC)
+        self.create_topics()
         (appended,) = self._host.append_unit([half])
         timeout_ms = self._host.settings.transaction_timeout_ms
         due_ms = self._clock() + immunity_ms_of(half.properties, timeout_ms)
         pending = Pending(
             appended.queue_offset, appended.log_position, due_ms, half.properties[UNIQUE_KEY]
         )
-        if self._pending is None:
-            self._begun.append((appended.queue_offset, pending))
-        else:
-            self._pending.put(appended.queue_offset, pending)
+        self._table.put(appended.queue_offset, pending)
         return appended
 
     async def find(self, half: Record) -> tuple[Pending, Record] | None:
@@ -168,20 +189,17 @@ class Transactions:
         Raises:
             StoreError: the store refused, and the transaction stays pending.
         """
-        assert self._pending is not None, "a transaction is found before it is decided"
-        first = first_offset_of(half)
         *_, last = self._append(half, pending, instead)
-        self._pending.decide(first)
+        self._table.decide(first_offset_of(half))
         return last
 
     def _append(
         self, half: Record, pending: Pending, instead: Sequence[Message]
     ) -> Sequence[Appended]:
-        assert self._pending is not None, "only a known transaction is replaced"
-        self._host.create_topic_of_transactions(HALF_OPERATION_TOPIC)
+        self.create_topics()
         key = half.properties.get(UNIQUE_KEY, "")
         appended = self._host.append_unit([*instead, operation(pending.offset, key, self._clock())])
-        self._pending.note_operation(appended[-1].queue_offset, pending.offset)
+        self._table.note_operation(appended[-1].queue_offset, pending.offset)
         return appended
 
     async def _run(self) -> None:
@@ -214,11 +232,27 @@ class Transactions:
         timeout_ms = self._host.settings.transaction_timeout_ms
         load = partial(load_pending, self._store, self._recorded(), timeout_ms=timeout_ms)
         loaded = await self._on_thread(load)
-        for first_offset, pending in self._begun:
-            loaded.put(first_offset, pending)
-        self._begun.clear()
-        self._pending = loaded
+        self._table.load(loaded.pending, loaded.operations)
+        self._decide_escaped(self._table)
         self._loaded.set()
+
+    def _decide_escaped(self, table: PendingTransactions) -> None:
+        """Write the op records of messages that a replica let escape while it acted (D17).
+
+        Raises:
+            StoreError: the store refused; the next call writes the rest.
+        """
+        escaped = self._host.escaped
+        if not escaped or not self._host.is_writable:
+            return
+        for _, pending in table:
+            half = read_or_report(self._store, pending.log_position)
+            if half is None:
+                continue
+            position = first_position_of(self._store, half)
+            if position in escaped:
+                self.decide(half, pending)
+                escaped.drop(position)
 
     def _recorded(self) -> Progress:
         find = self._host.offsets.find
@@ -236,66 +270,59 @@ class Transactions:
             StoreError: the store refused; the rest waits for the next pass.
         """
         table = await self.pending()
+        self._decide_escaped(table)
         now_ms, before = self._clock(), self._end_of_last_pass
         self._end_of_last_pass = self._end_of(HALF_TOPIC)
-        count = 0
-        for first_offset, pending in table:
+        for count, (first_offset, pending) in enumerate(table, start=1):
+            if count % TURN_COUNT == 0:
+                await asyncio.sleep(0)
             is_due = pending.due_ms <= now_ms
-            is_known = table.find(first_offset) == pending and table is self._pending
-            if is_known and is_due and self._host.asks_for_master(pending.log_position):
-                self._ask_without_copy(pending)
+            is_known = table.find(first_offset) == pending
+            if is_known and is_due and not self._host.is_writable:
+                self._ask_for_master(pending)
             is_wanted = is_known and (is_due or pending.offset < before)
             if not is_wanted or not self._host.is_writable:
                 continue
-            self._check_one(table, first_offset, pending, is_due=is_due)
-            count += 1
-            if count % TURN_COUNT == 0:
-                await asyncio.sleep(0)
-        if table is self._pending:
-            self._record(table)
+            self._check_one(first_offset, pending, is_due=is_due)
+        self._record()
 
-    def _check_one(
-        self, table: PendingTransactions, first_offset: int, pending: Pending, *, is_due: bool
-    ) -> None:
+    def _check_one(self, first_offset: int, pending: Pending, *, is_due: bool) -> None:
         half = read_or_report(self._store, pending.log_position)
         if half is None:
             log.error("half_message_lost", queue_offset=pending.offset)
-            table.decide(first_offset)
+            self._table.decide(first_offset)
         elif not is_due:
-            self._replace(table, first_offset, pending, half, renewed(half))
+            self._replace(first_offset, pending, half, renewed(half))
         elif check_count_of(half.properties) >= self._host.settings.transaction_check_count_max:
             self._host.create_topic_of_transactions(TRANSACTION_CHECK_TOPIC)
             self.decide(half, pending, [given_up(half)])
             log.warning("transaction_given_up", queue_offset=pending.offset)
         else:
-            self._ask(half, self._replace(table, first_offset, pending, half, checked_again(half)))
+            self._ask(half, self._replace(first_offset, pending, half, checked_again(half)))
 
-    def _ask_without_copy(self, pending: Pending) -> None:
+    def _ask_for_master(self, pending: Pending) -> None:
         """Ask about a half message in the log of a master, which counts no such check."""
         half = read_or_report(self._store, pending.log_position)
-        if half is not None:
-            self._ask(half, HalfPlace.of(half))
+        if half is None or not self._host.asks_for_master(first_position_of(self._store, half)):
+            return
+        self._ask(half, HalfPlace.of(half))
 
     def _replace(
-        self,
-        table: PendingTransactions,
-        first_offset: int,
-        pending: Pending,
-        half: Record,
-        message: Message,
+        self, first_offset: int, pending: Pending, half: Record, message: Message
     ) -> Appended:
         copy, _ = self._append(half, pending, [message])
-        newest = replace(pending, offset=copy.queue_offset, log_position=copy.log_position)
-        table.put(first_offset, newest)
+        place = copy.queue_offset, copy.log_position
+        newest = Pending(*place, pending.due_ms, pending.transaction_id)
+        self._table.put(first_offset, newest)
         return copy
 
     def _end_of(self, topic: str) -> int:
         return (self._store.held_offsets(topic, QUEUE_ID) or (0, 0))[1]
 
-    def _record(self, table: PendingTransactions) -> None:
+    def _record(self) -> None:
         """Commit the progress as the offsets of stock's group, which replicas have as well."""
         ends = [self._end_of(topic) for topic in (HALF_TOPIC, HALF_OPERATION_TOPIC)]
-        progress = table.progress(*ends)
+        progress = Progress(*self._table.progress(*ends))
         commit = partial(self._host.offsets.commit, TRANSACTION_GROUP, queue_id=QUEUE_ID)
         if any(ends):
             commit(HALF_TOPIC, offset=progress.half_offset)

@@ -1,16 +1,15 @@
-"""Know which half messages of this master are pending: neither committed nor rolled back.
+"""Read from the log which half messages are pending: neither committed nor rolled back.
 
-The log has all facts. The master adds each half message and removes each decision; a new master
-reads the queues of half messages and of op records from the recorded progress on.
+The log has all facts. A new master reads the queues of half messages and of op records from the
+recorded progress on. From then on the table of the engine has each half message and each decision.
 """
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 import structlog
-from regent_engine import ProtocolError, Record, StoreError, decode_records
+from regent_engine import Pending, ProtocolError, Record, StoreError, decode_records
 
 from backend.remoting.names import HALF_OPERATION_TOPIC, HALF_TOPIC
 from workers.broker.commit_log.message import UNIQUE_KEY
@@ -27,16 +26,6 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """The newest record of a half message, and when its producer may be asked."""
-
-    offset: int
-    log_position: int
-    due_ms: int
-    transaction_id: str
-
-
-@dataclass(frozen=True, slots=True)
 class Progress:
     """Queue offsets: half messages and op records before them are not needed any more."""
 
@@ -44,47 +33,15 @@ class Progress:
     operation_offset: int
 
 
-class PendingTransactions:
-    """The pending half messages by the queue offset of their first record, the oldest first."""
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a log says, as the table of the engine takes it."""
 
-    def __init__(self, loaded: Iterable[tuple[int, Pending]] = ()) -> None:
-        """Begin with what the log says."""
-        self._by_first = dict(loaded)
-        # Op records, and the newest half message that each names.
-        self._operations: deque[tuple[int, int]] = deque()
+    pending: list[tuple[int, Pending]]
+    """The newest record of each half message, with the queue offset of its first record."""
 
-    def __len__(self) -> int:
-        """Return the number of pending half messages."""
-        return len(self._by_first)
-
-    def __iter__(self) -> Iterator[tuple[int, Pending]]:
-        """Iterate over the pending half messages as they are now."""
-        return iter(list(self._by_first.items()))
-
-    def find(self, first_offset: int) -> Pending | None:
-        """Return the newest record of a half message, if it is pending."""
-        return self._by_first.get(first_offset)
-
-    def put(self, first_offset: int, pending: Pending) -> None:
-        """Add a half message, or the copy that replaces its record, at the end of its queue."""
-        self._by_first.pop(first_offset, None)
-        self._by_first[first_offset] = pending
-
-    def decide(self, first_offset: int) -> None:
-        """Remove a half message that is committed, rolled back or given up."""
-        self._by_first.pop(first_offset, None)
-
-    def note_operation(self, operation_offset: int, half_offset: int) -> None:
-        """Note that an op record names a half message."""
-        self._operations.append((operation_offset, half_offset))
-
-    def progress(self, half_end: int, operation_end: int) -> Progress:
-        """Return the progress; the ends are those of the two queues."""
-        half_offset = min((one.offset for one in self._by_first.values()), default=half_end)
-        while self._operations and self._operations[0][1] < half_offset:
-            self._operations.popleft()
-        operation_offset = self._operations[0][0] if self._operations else operation_end
-        return Progress(half_offset, operation_offset)
+    operations: list[tuple[int, int]]
+    """The queue offsets of op records, and of the half message that each names."""
 
 
 class TransactionStore(Protocol):
@@ -105,9 +62,7 @@ class TransactionStore(Protocol):
         """List the positions of messages of a topic that later records copy."""
 
 
-def load_pending(
-    store: TransactionStore, since: Progress, *, timeout_ms: int
-) -> PendingTransactions:
+def load_pending(store: TransactionStore, since: Progress, *, timeout_ms: int) -> Loaded:
     """Read from the log which half messages are pending; on any thread.
 
     Raises:
@@ -116,7 +71,7 @@ def load_pending(
     decided = _decided_since(store, since.operation_offset)
     entries = list(_entries(store, HALF_TOPIC, since.half_offset))
     copied = set(store.copied_positions(HALF_TOPIC, entries[0][1])) if entries else set()
-    loaded = PendingTransactions()
+    newest: dict[int, Pending] = {}
     for offset, log_position in entries:
         if offset in decided or log_position in copied:
             continue
@@ -125,10 +80,15 @@ def load_pending(
             due_ms = half.born_timestamp_ms + immunity_ms_of(half.properties, timeout_ms)
             transaction_id = half.properties.get(UNIQUE_KEY, "")
             pending = Pending(offset, log_position, due_ms, transaction_id)
-            loaded.put(first_offset_of(half), pending)
-    for half_offset, operation_offset in decided.items():
-        loaded.note_operation(operation_offset, half_offset)
-    return loaded
+            newest[first_offset_of(half)] = pending
+    operations = [(operation_offset, half) for half, operation_offset in decided.items()]
+    return Loaded(list(newest.items()), operations)
+
+
+def first_position_of(store: TransactionStore, half: Record) -> int:
+    """Return the log position of the first record of a half message, which identifies it."""
+    entries = store.held_entries(HALF_TOPIC, QUEUE_ID, first_offset_of(half), 1)
+    return entries[0][0] if entries else half.log_position
 
 
 def read_record(store: TransactionStore, log_position: int) -> Record | None:

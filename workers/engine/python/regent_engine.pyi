@@ -4,7 +4,8 @@ Calls that work on bytes free the interpreter lock. A panic inside becomes a `St
 code `poisoned`, and what it happened in refuses further work.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Literal, Protocol, final
 
@@ -313,12 +314,24 @@ class DueTimers:
     """Messages that are due, read from the log."""
 
     @property
+    def positions(self) -> list[int]:
+        """List the log positions of all messages."""
+
+    @property
+    def messages(self) -> list[tuple[int, str, int]]:
+        """List the messages that are for a queue: log position, topic, and id."""
+
+    @property
     def queues(self) -> list[tuple[str, int, int]]:
         """List the queues that they are for: topic, id, and the first log position of a message."""
 
 @final
 class DeliveredTimers:
     """The outcome of one call."""
+
+    @property
+    def gone(self) -> list[int]:
+        """List the log positions of messages that were passed over, since they are elsewhere."""
 
     @property
     def arrivals(self) -> list[tuple[str, int, int]]:
@@ -507,15 +520,17 @@ class Store:
     def deliver_timers(
         self,
         due: DueTimers,
-        targets: Mapping[tuple[str, int], tuple[int, int]],
+        targets: Mapping[tuple[str, int], tuple[int, int]] | None,
         *,
         may_hold: bool,
+        gone: AbstractSet[int],
     ) -> DeliveredTimers:
         """Copy messages that are due to their topics, as far as the store takes them.
 
         A target is, for the topic and queue of a message, the queue that takes it, and the log
         position before which messages of the topic are void. Messages without a target are held,
-        and others pass them; or else they hold up all that follow.
+        and others pass them; or else they hold up all that follow. Messages at the positions that
+        are gone need no copy. Without targets nothing is appended.
         """
     def flush_timers(self, now_ms: int) -> None:
         """Write wheel, timer log and checkpoint to the disk, if they have changed."""
@@ -947,12 +962,21 @@ class LogReader:
             StoreError: a file cannot be read.
         """
 
+def parse_pop_handle(text: str) -> tuple[int, int, int, int, str] | None:
+    """Read the handle of a delivered message; None if it is malformed.
+
+    It has the time and the tag of the delivery, for how long the message was to be hidden, what
+    handles call its topic, and the broker group.
+    """
+
 def special_properties() -> list[str]:
     """Name the properties that make a message a special one, which the hot path leaves cold."""
 
 def turn_time_limits_ms() -> list[int]:
     """Give the ends of the ranges by which turns are counted; the last range has no end."""
 
+IN_MEMORY_BYTES: int
+"""A record so near the end of the log is most likely in memory, and is read at once."""
 PARKED_COUNT_MAX: int
 """Most parked pulls of a broker."""
 
@@ -995,7 +1019,8 @@ class HotPath:
     def append(self, command: Command, peer: tuple[str, int], now_ms: int) -> Received | None:
         """Append and answer a send that was decoded and checked, as a connection does.
 
-        None leaves it: it is not an ordinary one, or clients cannot simply send to its topic.
+        None leaves it: it is neither an ordinary message nor a half message, or clients cannot
+        simply send to its topic.
 
         Raises:
             StoreError: the store looked at nothing.
@@ -1010,8 +1035,273 @@ class HotPath:
             StoreError: the store is closed, or has panicked.
         """
 
+    @property
+    def transactions(self) -> PendingTransactions:
+        """The pending transactions of this broker: half messages that it stores are added."""
+
+    def take_transactions(self, timeout_ms: int | None) -> None:
+        """Take half messages and ends of transactions once their topics exist; None: leave them.
+
+        A producer may be asked after `timeout_ms`, unless its message names another age. What is
+        not ordinary stays cold: delays, times, static topics, and half messages that this master
+        did not store since it has read its log, or that were stored again.
+        """
+
     def set_setting_aside(self, setting_aside: bool) -> None:
         """Have connections set aside a send whose queue lacks a file for it."""
+
+    def lead_shares(
+        self,
+        topic: str,
+        *,
+        epoch: int,
+        member: int,
+        segment_size_bytes: int,
+        is_acting: bool = False,
+    ) -> None:
+        """Own the share queues of the broker group, with the state that the lane `topic` holds.
+
+        The epoch is that of the master, 0 without a controller. A replica that acts for its master
+        appends nothing: the caller keeps what is finished, before it answers.
+
+        Raises:
+            StoreError: the log is damaged there.
+        """
+
+    @property
+    def shares_end(self) -> int:
+        """The log position behind the last record of the lane; 0 before the first one."""
+
+    def stand_down_shares(self) -> None:
+        """Own no share queue any more."""
+
+    def missing_shares(
+        self,
+        topic: str,
+        group: str,
+        queue_count: int,
+        *,
+        attempts: int,
+        discards: bool,
+        leading: LeadingQueues | None = None,
+    ) -> list[int]:
+        """Return the queues of a topic without a share queue of a group, in this reign and so.
+
+        With the queues that are led here the topic is static, and its queues are those.
+        """
+
+    def begin_shares(
+        self,
+        topic: str,
+        group: str,
+        starts: Sequence[tuple[int, int]],
+        *,
+        attempts: int,
+        discards: bool,
+        is_ordered: bool,
+        leading: LeadingQueues | None = None,
+        states: Mapping[int, bytes] | None = None,
+        elapsed_ms: int = 0,
+    ) -> None:
+        """Name and own share queues; a new one begins at the offset that follows its queue id.
+
+        In a static topic it begins with the state of its last owner, if there is one that is
+        later than what is known here (queue-ownership.md 4.19).
+
+        Raises:
+            ValueError: a state is malformed.
+            StoreError: the store refused the records.
+        """
+
+    def share_ownership(self, topic: str, queue_id: int, group: str) -> tuple[int, bool] | None:
+        """Return the lease epoch of a share queue, and whether its last owner has it still."""
+
+    def give_shares_away(self, topic: str, queue_ids: Sequence[int]) -> bool:
+        """End the ownership of the share queues of logical queues (UNOWN); False without any.
+
+        Raises:
+            StoreError: the store refused the records; the share queues are not used here anyway.
+        """
+
+    def shares_given_away(
+        self, topic: str, queue_id: int, elapsed_ms: int
+    ) -> list[tuple[str, int, bytes]]:
+        """Return the group, lease epoch and SNAP record of each share queue that was given away."""
+
+    def older_wish(self, topic: str, queue_id: int, group: str, elapsed_ms: int) -> int | None:
+        """Return the next offset of a share queue that lies in an older segment and is not read."""
+
+    def put_older(
+        self,
+        topic: str,
+        queue_id: int,
+        group: str,
+        offset: int,
+        next_offset: int,
+        records: bytes,
+    ) -> None:
+        """Keep the messages of an older segment between two offsets, with logical places."""
+
+    def accept_shares(
+        self,
+        topic: str,
+        queue_id: int,
+        group: str,
+        *,
+        pop_time_ms: int,
+        tag: int,
+        offsets: Sequence[int],
+    ) -> Finished | None:
+        """Finish messages of one delivery (ACCEPT); None if the share queue is unknown.
+
+        Raises:
+            StoreError: the store refused the record, and nothing is finished.
+        """
+
+    def finished_share(
+        self, topic: str, queue_id: int, group: str
+    ) -> tuple[int, int, list[tuple[int, int]]] | None:
+        """Return the number of a share queue, the epoch of its last reset, and what is finished.
+
+        Each range is a first offset and the offset behind the last one. None if it is unknown.
+        """
+
+    def take_over_share(
+        self,
+        topic: str,
+        queue_id: int,
+        group: str,
+        *,
+        number: int,
+        reset_epoch: int,
+        ranges: Sequence[tuple[int, int]],
+    ) -> Finished | None:
+        """Finish what another member has finished of a share queue, as `finished_share` returns it.
+
+        None if the share queue is another one here, or was reset since: then nothing changes.
+
+        Raises:
+            ValueError: the ranges don't rise.
+            StoreError: the store refused the record, and nothing is finished.
+        """
+
+    def change_share(
+        self,
+        topic: str,
+        queue_id: int,
+        group: str,
+        *,
+        pop_time_ms: int,
+        tag: int,
+        offset: int,
+        hidden_ms: int,
+        gives_back: bool,
+        elapsed_ms: int,
+    ) -> tuple[int, int] | None:
+        """Keep a message so much longer (RENEW), or give it back after that time (RELEASE).
+
+        Return time and tag of its delivery as of now; None if the handle is void.
+        """
+
+    def is_share_full(self, topic: str, queue_id: int, group: str) -> bool:
+        """Whether nothing new can be delivered of a share queue until its front is finished."""
+
+    def next_of_share(self, topic: str, queue_id: int, group: str, elapsed_ms: int) -> int | None:
+        """Return where the next messages of a group begin; None if the share queue is unknown."""
+
+    def client_left_shares(self, client: int, group: str) -> list[tuple[str, int]]:
+        """Let the messages of a gone connection be delivered again; return their queues."""
+
+    def undo_deliveries(self, deliveries: list[tuple[int, int, int]]) -> list[tuple[str, int]]:
+        """Undo deliveries whose answer was never given; return the queues of their messages.
+
+        The messages can be delivered at once, and the deliveries do not count. A delivery is the
+        number of a share queue, a time in ms since 1970 and a tag. Messages that were finished or
+        delivered again since stay as they are.
+        """
+
+    def list_shares(
+        self,
+        elapsed_ms: int,
+        count_max: int,
+        *,
+        topic: str | None = None,
+        group: str | None = None,
+    ) -> tuple[list[HeldShare], int]:
+        """Return the share queues of a topic, of a group or of both, and the number of all of them.
+
+        Consumers get their turn between the parts of a long list.
+        """
+
+    def share_messages(
+        self, topic: str, queue_id: int, group: str, elapsed_ms: int
+    ) -> list[HeldShareMessage]:
+        """Return the messages that were delivered and are not finished, by offset."""
+
+    def release_share(
+        self, topic: str, queue_id: int, group: str, holds: Sequence[tuple[int, int, int]]
+    ) -> int:
+        """Let messages be delivered again that consumers have by the named deliveries still.
+
+        Each hold is an offset, with the time and the tag of its delivery. Return how many messages
+        were released.
+        """
+
+    def reset_share(self, topic: str, queue_id: int, group: str, start: int) -> bool:
+        """Let a group begin at an offset: what its consumers have of the queue is void.
+
+        False if the group has no share queue there, or if this broker only acts for its master.
+
+        All share queues are missing until `begin_shares` owns them anew.
+
+        Raises:
+            StoreError: the store refused the record, and nothing changes.
+        """
+
+    def pop_count(self, topic: str, queue_id: int, group: str) -> int:
+        """Count the POPs of a group that wait at a queue, or with -1 at any queue of a topic."""
+
+    def dead_shares(self, elapsed_ms: int, count_max: int) -> list[tuple[str, int, str, int, int]]:
+        """Return messages that were delivered as often as they may be, and that nobody has.
+
+        Each is a topic, queue, group, offset and number of deliveries.
+        """
+
+    def reject_share(
+        self,
+        topic: str,
+        queue_id: int,
+        group: str,
+        offset: int,
+        *,
+        disposition: Literal["DISCARD", "DLQ", "RETRY"],
+        copy: tuple[Draft, bytes] | None = None,
+    ) -> Finished | None:
+        """Give a message up (REJECT), in one unit of the log with its copy and its properties.
+
+        Without success the message is finished already, and nothing is written. None if its share
+        queue is unknown.
+
+        Raises:
+            StoreError: the store refused the unit.
+        """
+
+    def keep_shares(self) -> bool:
+        """Write a snapshot of all share queues if one is due; return whether one was written.
+
+        Raises:
+            StoreError: the store refused it.
+        """
+
+    def remove_shares(self, *, topic: str | None = None, group: str | None = None) -> None:
+        """Forget the share queues of a topic, of a group, or of a group in a topic.
+
+        Raises:
+            StoreError: the store refused the records.
+        """
+
+    def wake_pops(self, topic: str, queue_id: int) -> bool:
+        """Have POPs look that wait for messages of a queue; return whether there are any."""
 
     def grant_pulls(self, grant: PullGrant) -> None:
         """Answer pulls of the kind of a grant without a check, as long as it holds.
@@ -1124,7 +1414,28 @@ class Connection:
         client that does not add `offsetDelta` pulls again once there are messages.
         """
 
-    def answer_parked(self, *, bytes_max: int, socket: int | None = None) -> Received:
+    def pop(
+        self,
+        command: Command,
+        grant: PullGrant,
+        *,
+        now_ms: int,
+        elapsed_ms: int,
+        may_wait: bool,
+        socket: int | None = None,
+    ) -> tuple[bool, Received]:
+        """Answer a checked POP, or have it wait; False if it is left.
+
+        It is left if its share queues have no names in this reign, or if its messages are on the
+        disk alone and it must not wait for them. The `socket` is as of `receive`.
+
+        Raises:
+            StoreError: as of `receive`.
+        """
+
+    def answer_parked(
+        self, *, bytes_max: int, now_ms: int, elapsed_ms: int, socket: int | None = None
+    ) -> Received:
         """Answer parked pulls that are ready, up to about `bytes_max` bytes and some dozens.
 
         The `socket` is as of `receive`. With `is_turn_due` some are left, and the connection waits
@@ -1134,13 +1445,82 @@ class Connection:
             StoreError: as of `receive`.
         """
 
-    def resume(self, pull: ParkedPull, grant: PullGrant, *, socket: int | None = None) -> Received:
+    def resume(
+        self,
+        pull: ParkedPull,
+        grant: PullGrant,
+        *,
+        now_ms: int,
+        elapsed_ms: int,
+        socket: int | None = None,
+    ) -> Received:
         """Answer an `unchecked` pull by its new grant, or have it wait again.
 
         Raises:
             StoreError: as of `receive`.
             ValueError: the pull was resumed before.
         """
+
+@final
+class Pending:
+    """The newest record of a half message, and when its producer may be asked."""
+
+    def __new__(
+        cls, offset: int, log_position: int, due_ms: int, transaction_id: str
+    ) -> Pending: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def log_position(self) -> int: ...
+    @property
+    def due_ms(self) -> int: ...
+    @property
+    def transaction_id(self) -> str: ...
+
+@final
+class PendingTransactions:
+    """The pending half messages by the queue offset of their first record."""
+
+    def __new__(cls) -> PendingTransactions: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[tuple[int, Pending]]:
+        """Iterate over the half messages that are pending now, the oldest records first.
+
+        It reads some at a time: what is decided meanwhile may be left out.
+        """
+
+    def find(self, first_offset: int) -> Pending | None:
+        """The newest record of a half message, if it is pending."""
+
+    def put(self, first_offset: int, pending: Pending) -> None:
+        """Add a half message, or the copy that replaces its record."""
+
+    def decide(self, first_offset: int) -> None:
+        """Remove a half message that is committed, rolled back or given up."""
+
+    def note_operation(self, operation_offset: int, half_offset: int) -> None:
+        """Note that an op record names a half message."""
+
+    def progress(self, half_end: int, operation_end: int) -> tuple[int, int]:
+        """Return the queue offsets before which no half message and no op record is needed.
+
+        The ends are those of the two queues.
+        """
+
+    def load(
+        self, pending: Sequence[tuple[int, Pending]], operations: Sequence[tuple[int, int]]
+    ) -> None:
+        """Take what the log says, besides the half messages that were added meanwhile.
+
+        The op records have their own queue offset, and that of the half message that each names.
+        """
+
+    def clear(self) -> None:
+        """Forget everything: this broker is not the master any more."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all that is pending is here: what the log says was loaded."""
 
 @final
 class LeadingQueues:
@@ -1180,7 +1560,12 @@ class PullGrant:
         expression: str | None = None,
         expression_type: str | None = None,
         leading: LeadingQueues | None = None,
-    ) -> PullGrant: ...
+        retry_topics: Sequence[tuple[str, int, int]] | None = None,
+    ) -> PullGrant:
+        """Grant pulls; with `retry_topics` POPs, which get the messages of those topics too.
+
+        A retry topic is its name, what handles call it (1 or 2), and its number of queues.
+        """
 
 @final
 class ParkedPull:
@@ -1189,6 +1574,125 @@ class ParkedPull:
     @property
     def command(self) -> Command:
         """The request, as it came."""
+
+@final
+class Finished:
+    """What came of a wish to finish messages."""
+
+    @property
+    def successes(self) -> list[bool]:
+        """Whether each is finished; where it is not, the handle is void."""
+
+    @property
+    def position(self) -> int:
+        """Successes are answered once the log is confirmed up to here."""
+
+    @property
+    def commits(self) -> list[tuple[str, str, int, int]]:
+        """How far groups are: group, topic, queue and offset."""
+
+@final
+class HeldShare:
+    """A share queue as its owner has it; counts are since this broker began to lead."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def queue_id(self) -> int: ...
+    @property
+    def group(self) -> str: ...
+    @property
+    def attempts(self) -> int:
+        """How often a message is delivered at most."""
+
+    @property
+    def discards(self) -> bool:
+        """Whether messages that are given up have no dead letter."""
+
+    @property
+    def is_ordered(self) -> bool: ...
+    @property
+    def window(self) -> int:
+        """The most offsets from the start on with a state."""
+
+    @property
+    def epoch(self) -> int:
+        """The lease epoch of the last owner."""
+
+    @property
+    def reset_epoch(self) -> int:
+        """The lease epoch of the last reset; 0 before the first one."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a consumer has asked since this broker began to lead, or since a reset."""
+
+    @property
+    def start(self) -> int:
+        """Each offset before it is finished."""
+
+    @property
+    def end(self) -> int:
+        """The first offset that was never delivered."""
+
+    @property
+    def acquired_count(self) -> int:
+        """Messages that consumers have."""
+
+    @property
+    def returned_count(self) -> int:
+        """Messages that were delivered, and that no consumer has or has finished."""
+
+    @property
+    def finished_count(self) -> int:
+        """Finished messages behind the start."""
+
+    @property
+    def oldest_acquired_at_ms(self) -> int | None:
+        """When the oldest of the present deliveries began, in ms since 1970."""
+
+    @property
+    def oldest_delivered_at_ms(self) -> int | None:
+        """When the oldest message that is not finished was delivered first, in ms since 1970."""
+
+    @property
+    def delivered_count(self) -> int: ...
+    @property
+    def redelivered_count(self) -> int: ...
+    @property
+    def accepted_count(self) -> int: ...
+    @property
+    def dead_lettered_count(self) -> int: ...
+    @property
+    def discarded_count(self) -> int: ...
+    @property
+    def retried_count(self) -> int: ...
+
+@final
+class HeldShareMessage:
+    """A message that was delivered, and is not finished."""
+
+    @property
+    def offset(self) -> int: ...
+    @property
+    def connection_id(self) -> int | None:
+        """The connection of the consumer that has it; None if no consumer has it."""
+
+    @property
+    def pop_time_ms(self) -> int:
+        """When its present or last delivery began, in ms since 1970."""
+
+    @property
+    def tag(self) -> int: ...
+    @property
+    def first_pop_ms(self) -> int: ...
+    @property
+    def due_ms(self) -> int:
+        """It can be delivered again from then on, by the clock that is never set."""
+
+    @property
+    def count(self) -> int:
+        """How often it was delivered."""
 
 @final
 class Received:
@@ -1201,10 +1705,18 @@ class Received:
     @property
     def deferred_position(self) -> int: ...
     @property
+    def deferred_deliveries(self) -> list[tuple[int, int, int]]:
+        """What `deferred` delivers, for `HotPath.undo_deliveries` if it is never written."""
+
+    @property
     def cold(self) -> list[Command]: ...
     @property
     def set_aside(self) -> Command | None:
         """A send whose queue lacks a file for it: the slice is left behind it."""
+
+    @property
+    def has_appended(self) -> bool:
+        """Whether the store took messages; `arrivals` has their queues."""
 
     @property
     def arrivals(self) -> list[tuple[str, int, int]]: ...
@@ -1230,6 +1742,10 @@ class Received:
     @property
     def is_turn_due(self) -> bool:
         """Whether parked pulls are ready: serve the connections of `HotPath.next_turn`."""
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether a POP waits from now on, which may be the first with a deadline."""
 
     @property
     def unchecked(self) -> ParkedPull | None:

@@ -79,9 +79,15 @@ function countField(one: Described, known: Known, absence: Words, isRequired: bo
   } as const;
 }
 
-function numberField({ low, high }: Described, isRequired: boolean) {
+function numberField({ low, high, initial }: Described, isRequired: boolean) {
   const asText = (bound: number | null | undefined) => (bound == null ? null : String(bound));
-  return { kind: 'number', low: asText(low), high: asText(high), initial: '', isRequired } as const;
+  return {
+    kind: 'number',
+    low: asText(low),
+    high: asText(high),
+    initial: typeof initial === 'number' ? String(initial) : '',
+    isRequired,
+  } as const;
 }
 
 /** The field of a form for a field of an order; `absence` says what holds where nothing else does. */

@@ -2,13 +2,13 @@ import type { TFunction } from 'i18next';
 import { BrokerLink } from '@/components/broker-link';
 import { LastHeard } from '@/components/last-heard';
 import { Observed } from '@/components/observed';
+import { ReplicaGroupLink } from '@/components/replica-group-link';
 import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
 import { formatBytes, formatRate } from '@/lib/format';
 import { readingOf, sortKeyOf } from '@/lib/reading';
 import { type BrokerView, diskUsed, isOnline } from './broker-view';
 import { DiskFigure } from './disk-figure';
-import { GroupName } from './group-name';
 import { SampleFigure } from './sample-figure';
 
 const column = columnsFor<BrokerView>();
@@ -47,7 +47,7 @@ export function brokerColumns(t: TFunction) {
       sortFn: 'alphanumeric',
       cell: ({ row }) => (
         <strong>
-          <GroupName name={row.original.brokerGroupName} mode={row.original.groupMode} />
+          <ReplicaGroupLink brokerGroupName={row.original.brokerGroupName} />
         </strong>
       ),
     }),
@@ -61,7 +61,12 @@ export function brokerColumns(t: TFunction) {
       id: 'role',
       header: t('brokers.role'),
       sortFn: 'basic',
-      cell: ({ row }) => t(`role.${row.original.role}`),
+      cell: ({ row: { original } }) =>
+        original.isActing ? (
+          <StateMark tone="warn" label={t('role.acting')} />
+        ) : (
+          t(`role.${original.role}`)
+        ),
     }),
     column.accessor('state', {
       id: 'state',

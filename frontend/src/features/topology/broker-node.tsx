@@ -20,7 +20,10 @@ export function BrokerNode({ data }: NodeProps<Node<{ broker: BrokerView }>>) {
           <IconCrown size={14} stroke={1.8} className={classes.crown} aria-hidden />
         ) : null}
         <strong>
-          {t('topology.broker', { role: t(`role.${broker.role}`), name: broker.name })}
+          {t('topology.broker', {
+            role: broker.isActing ? t('topology.acting') : t(`role.${broker.role}`),
+            name: broker.name,
+          })}
         </strong>
         <span className={classes.state}>
           <StateMark tone={online ? 'good' : 'bad'} label={t(`brokerState.${broker.state}`)} />

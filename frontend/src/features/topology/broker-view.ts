@@ -1,9 +1,4 @@
-import type {
-  BrokerFieldsFragment,
-  GroupMode,
-  SampleFieldsFragment,
-  TopologyQuery,
-} from '@/gql/operations';
+import type { BrokerFieldsFragment, SampleFieldsFragment, TopologyQuery } from '@/gql/operations';
 import { brokerKey } from '@/lib/live/broker-key';
 import { type LatestSamples, newerOf } from '@/lib/live/sample-cache';
 
@@ -12,22 +7,22 @@ export type NameServerView = TopologyQuery['nameServers'][number];
 /** A broker with its newest sample, wherever that came from. */
 export type BrokerView = Omit<BrokerFieldsFragment, 'latestSample'> & {
   clusterName: string;
-  groupMode: GroupMode;
+  isActing: boolean;
   sample: SampleFieldsFragment | null;
 };
 
-export type GroupView = { id: string; name: string; mode: GroupMode; brokers: BrokerView[] };
+export type GroupView = { id: string; name: string; brokers: BrokerView[] };
 
 export function groupViews(topology: TopologyQuery, latest: LatestSamples): GroupView[] {
   const groups = topology.cluster?.brokerGroups.nodes ?? [];
   return groups.map((group) => ({
     id: group.id,
     name: group.name,
-    mode: group.mode,
     brokers: group.brokers.map(({ latestSample, ...broker }) => {
       const clusterName = group.clusterName;
       const live = latest[brokerKey({ clusterName, brokerName: broker.name })];
-      return { ...broker, clusterName, groupMode: group.mode, sample: newerOf(live, latestSample) };
+      const isActing = broker.name === group.actingBroker;
+      return { ...broker, clusterName, isActing, sample: newerOf(live, latestSample) };
     }),
   }));
 }

@@ -1,7 +1,7 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { useTranslation } from 'react-i18next';
+import { ReplicaGroupLink } from '@/components/replica-group-link';
 import { type GroupView, hasOnlineMaster } from './broker-view';
-import { GroupName } from './group-name';
 import classes from './topology-node.module.css';
 
 /** The frame around the brokers of one group. */
@@ -14,7 +14,7 @@ export function GroupNode({ data }: NodeProps<Node<{ group: GroupView }>>) {
       <Handle type="target" position={Position.Top} />
       <div className={classes.brokerGroupName}>
         <span className={classes.groupLink}>
-          <GroupName name={group.name} mode={group.mode} />
+          <ReplicaGroupLink brokerGroupName={group.name} />
         </span>
         {masterless ? <span className={classes.warning}> · {t('topology.noMaster')}</span> : null}
       </div>

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 mod options;
 mod peers;
+mod pop;
 mod pull;
 mod read_back;
 mod report;
@@ -20,6 +21,7 @@ Load one broker over the RocketMQ remoting protocol. Prints one JSON object.
 
 Usage: regent-load send --address HOST:PORT --topic TOPIC (--seconds S | --count N) [options]
        regent-load pull --address HOST:PORT --topic TOPIC --seconds S [options]
+       regent-load pop --address HOST:PORT --topic TOPIC --group G --broker NAME --seconds S
        regent-load wake --address HOST:PORT --topic TOPIC [options]
 
 Options of all:
@@ -44,6 +46,14 @@ pull: read queues from start to end, over and over (request 11). Checks offsets 
   --in-flight N     pulls in flight on each connection (8)
   --batch N         messages of a pull (32)
 
+pop: receive messages of any queue (request 200050), and acknowledge each of them (200051). The next
+POP of a consumer follows the last answer. Checks CRC. Only messages with an answer are in the rate.
+  --group G         consumer group; a new one begins at the first message
+  --broker NAME     name of the broker in handles
+  --seconds S, --warm-up S
+  --in-flight N     consumers of each connection (8)
+  --batch N         messages of a POP at most (32)
+
 wake: let the broker hold pulls at the end of each queue, then send one message to each queue.
   --pulls N         pulls that are held (10000)
   --rounds N        how often (5)
@@ -56,6 +66,7 @@ Examples:
   regent-load send --address 127.0.0.1:10911 --topic T --in-flight 64 --count 100000 --read-back
   regent-load send --address 127.0.0.1:10911 --topic T --rate 5000 --seconds 10
   regent-load pull --address 127.0.0.1:10911 --topic T --seconds 5
+  regent-load pop --address 127.0.0.1:10911 --topic T --group g --broker broker-a --seconds 5
   regent-load wake --address 127.0.0.1:10911 --topic T --pulls 10000
 ";
 
@@ -81,6 +92,7 @@ fn main() -> ExitCode {
         match words.first().map(String::as_str) {
             Some("send") => send::run,
             Some("pull") => pull::run,
+            Some("pop") => pop::run,
             Some("wake") => wake::run,
             _ => {
                 eprint!("{USAGE}");

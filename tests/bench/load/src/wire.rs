@@ -8,6 +8,8 @@ use crate::Failure;
 
 const SEND_MESSAGE_V2: i32 = 310;
 const PULL_MESSAGE: i32 = 11;
+const POP_MESSAGE: i32 = 200_050;
+const ACK_MESSAGE: i32 = 200_051;
 const VERSION: i32 = 513;
 
 /// The answer to a pull that found messages, and to a send that was stored.
@@ -131,6 +133,63 @@ impl Pull<'_> {
     }
 }
 
+/// What one POP asks for: messages of any queue, from the first one on.
+pub(crate) struct Pop<'a> {
+    pub(crate) topic: &'a str,
+    pub(crate) group: &'a str,
+    pub(crate) count_max: usize,
+}
+
+impl Pop<'_> {
+    /// Append the POP to the output of a connection.
+    pub(crate) fn append(&self, out: &mut Vec<u8>, number: u32) -> Result<(), Failure> {
+        let born_ms = std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_millis();
+        let mut writer = begin(out, POP_MESSAGE, (OPAQUE_FIRST + number).cast_signed());
+        writer.ext_plain("consumerGroup", self.group);
+        writer.ext_plain("topic", self.topic);
+        writer.ext_plain("queueId", "-1");
+        writer.ext_number("maxMsgNums", self.count_max);
+        writer.ext_plain("invisibleTime", "60000");
+        writer.ext_plain("pollTime", "1000");
+        writer.ext_number("bornTime", u64::try_from(born_ms)?);
+        writer.ext_plain("initMode", "0");
+        writer.ext_plain("expType", "TAG");
+        writer.ext_plain("exp", "*");
+        writer.ext_plain("order", "false");
+        Ok(writer.finish(&[])?)
+    }
+}
+
+/// The acknowledgement of one message.
+pub(crate) struct Ack<'a> {
+    pub(crate) topic: &'a str,
+    pub(crate) group: &'a str,
+    pub(crate) queue_id: u32,
+    pub(crate) offset: u64,
+    pub(crate) handle: &'a str,
+}
+
+impl Ack<'_> {
+    /// Append the acknowledgement to the output of a connection.
+    pub(crate) fn append(&self, out: &mut Vec<u8>, number: u32) -> Result<(), Failure> {
+        let mut writer = begin(out, ACK_MESSAGE, (OPAQUE_FIRST + number).cast_signed());
+        writer.ext_plain("consumerGroup", self.group);
+        writer.ext_plain("topic", self.topic);
+        writer.ext_number("queueId", self.queue_id);
+        writer.ext_plain("extraInfo", self.handle);
+        writer.ext_number("offset", self.offset);
+        Ok(writer.finish(&[])?)
+    }
+}
+
+/// The number of the request that an answer belongs to, as given to `append`.
+pub(crate) fn number_of(opaque: i32) -> Result<u32, Failure> {
+    opaque
+        .cast_unsigned()
+        .checked_sub(OPAQUE_FIRST)
+        .ok_or_else(|| format!("an answer to no request: opaque {opaque}").into())
+}
+
 fn begin(out: &mut Vec<u8>, code: i32, opaque: i32) -> FrameWriter<'_> {
     let fields = Fields {
         code,
@@ -191,11 +250,7 @@ impl Answer {
         let mut answer = Self::default();
         let header = decode_header(frame.encoding, frame.header, &mut answer)?;
         answer.code = header.code;
-        answer.number = header
-            .opaque
-            .cast_unsigned()
-            .checked_sub(OPAQUE_FIRST)
-            .ok_or_else(|| format!("an answer to no request: opaque {}", header.opaque))?;
+        answer.number = number_of(header.opaque)?;
         if header.code != SUCCESS {
             answer.remark = header.remark.map(|remark| remark.to_str().into_owned());
         }

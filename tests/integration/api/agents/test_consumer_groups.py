@@ -14,7 +14,7 @@ from backend.services.upkeep.findings import scan_findings
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.statements import own_statements
 from tests.integration.broker.client import messages, subscription
-from tests.integration.broker.name_server import RecordingNameServer
+from tests.integration.broker.name_server import FakeStockBroker, RecordingNameServer
 from tests.integration.tasks.conftest import SetClock
 
 GROUPS = f"/clusters/{CLUSTER}/consumer-groups"
@@ -40,13 +40,6 @@ ONE = """query ($name: String!) {
     unknown { brokerGroupName why }
   }
 }"""
-
-
-class Stock(RecordingNameServer):
-    """A broker that knows no request."""
-
-    def reply(self, writer, command):
-        writer.write(answer(command, code=3, remark=f"request type {command.code}"))
 
 
 async def heartbeat(
@@ -218,7 +211,7 @@ async def test_brokers_that_do_not_answer_are_named_and_the_rest_is_shown(
 ):
     await broker.member("c1")
     await broker.commit(0)
-    stock = Stock()
+    stock = FakeStockBroker()
     await stock.start()
     await register(CLUSTER, "dead", 0)
     await register(CLUSTER, "stock", 0, address=f"127.0.0.1:{stock.port}")

@@ -7,10 +7,9 @@ import pytest
 
 from backend.brokers.errors import BrokerUnreachable
 from backend.brokers.requests.locks import ReleaseQueueLocks
-from backend.remoting.command import answer
 from tests.integration.api.agents.conftest import CLUSTER, GROUP, until
 from tests.integration.api.ordering import OPS
-from tests.integration.broker.name_server import RecordingNameServer
+from tests.integration.broker.name_server import FakeStockBroker
 
 NEXT_S_MAX = 2.0
 """Clients look by themselves after 20 s, and locks last for 60."""
@@ -74,11 +73,7 @@ async def test_locks_are_listed_with_who_is_gone(broker, get, ask, gone):
 async def test_brokers_that_do_not_answer_are_named_and_never_shown_as_without_locks(
     broker, get, register, ask
 ):
-    class Stock(RecordingNameServer):
-        def reply(self, writer, command):
-            writer.write(answer(command, code=3, remark=f"request type {command.code}"))
-
-    stock = Stock()
+    stock = FakeStockBroker()
     await stock.start()
     await register(CLUSTER, "dead", 0)
     address = f"127.0.0.1:{stock.port}"

@@ -6,11 +6,18 @@ from types import SimpleNamespace
 import pytest
 
 from backend.remoting import java_json
-from workers.broker.acting.escape_bridge import TRIES_PER_TARGET, EscapeBridge
+from workers.broker.acting.decisions import Decisions
+from workers.broker.acting.escape_bridge import EscapeBridge
+from workers.broker.acting.outbox import Entry, Kind
 from workers.broker.commit_log.delay_delivery import NotYet
+from workers.broker.tables.escaped import EscapedMessages
 
 SETTINGS = SimpleNamespace(
-    cluster_name="c", broker_name="broker-a", broker_id=1, template_queue_count=8
+    cluster_name="c",
+    broker_name="broker-a",
+    broker_id=1,
+    template_queue_count=8,
+    escapes=True,
 )
 
 
@@ -28,19 +35,24 @@ def route(*names):
 
 
 class NameServers:
+    asked_count = 0
+
     async def ask(self, _code, _ext):
+        self.asked_count += 1
         return route("broker-a", "broker-b", "broker-d")
 
 
 def record(**changes):
     properties = {"REAL_TOPIC": "orders", "REAL_QID": "0", "DELAY": "3", "TRAN_MSG": "true"}
     found = {
-        "properties": properties | {"TIMER_DELAY_MS": "5", "KEYS": "k"},
+        "properties": properties | {"TIMER_DELAY_MS": "5", "TIMER_OUT_MS": "9", "KEYS": "k"},
         "body": b"b",
         "sys_flag": 8 | 1,
         "born_timestamp_ms": 5,
         "flag": 0,
         "reconsume_times": 0,
+        "log_position": 4711,
+        "queue_offset": 3,
     }
     return SimpleNamespace(**found | changes)
 
@@ -48,41 +60,75 @@ def record(**changes):
 class Bridge(EscapeBridge):
     """A bridge whose targets answer as a test says."""
 
-    def __init__(self, outcome=None):
-        super().__init__(SimpleNamespace(settings=SETTINGS, name_servers=NameServers()))
-        self.outcome, self.sent = outcome, []
+    def __init__(self, path, outcome=None, found=None):
+        broker = SimpleNamespace(
+            settings=SETTINGS,
+            name_servers=NameServers(),
+            store_host=("127.0.0.1", 10911),
+            container=None,
+            clock=lambda: 0,
+            state=SimpleNamespace(escaped=EscapedMessages()),
+        )
+        super().__init__(broker, Decisions(path / "decisions.json"))
+        self.outcome, self.found, self.sent = outcome, found or record(), []
+
+    async def _read(self, _entry):
+        return self.found
 
     async def _send(self, address, header, _record):
         self.sent.append((address, header.queue_id, header))
         if self.outcome is not None:
             await self.outcome()
 
+    @property
+    def escaped(self):
+        return self._broker.state.escaped
+
+    async def escape(self, position=4711, kind=Kind.DELAYED, *, turn=0, queue_id=0):
+        await self._escape(Entry(position, kind, "orders", queue_id), turn)
+
+
+def properties_of(header):
+    return dict(one.split("\x01") for one in header.properties.split("\x02") if one)
+
 
 async def fail():
     raise ConnectionError("the answer is lost")
 
 
-async def test_a_message_whose_answer_is_lost_goes_to_the_same_queue_again_then_to_another():
-    bridge = Bridge(fail)
+async def test_each_turn_is_a_queue_of_another_group(tmp_path):
+    bridge = Bridge(tmp_path, fail)
 
-    for _ in range(2 * TRIES_PER_TARGET):
+    for turn in (0, 0, 1, 2, 3):
         with pytest.raises(NotYet, match="lost"):
-            await bridge.send(4711, record())
+            await bridge.escape(turn=turn)
 
     targets = [one[:2] for one in bridge.sent]
-    assert len(set(targets[:TRIES_PER_TARGET])) == 1
-    assert len(set(targets)) == 2
+    assert targets[0] == targets[1]
+    assert len(set(targets)) == 4
     assert not {address for address, _ in targets} & {"broker-a:1"}
+    assert 4711 not in bridge.escaped
 
 
-async def test_the_escaped_message_waits_no_more_and_is_no_half_message():
-    bridge = Bridge()
+async def test_messages_of_one_queue_go_to_one_queue_by_one_answer_about_the_route(tmp_path):
+    bridge = Bridge(tmp_path)
 
-    await bridge.send(4711, record())
+    for position in range(3):
+        await bridge.escape(position)
+
+    assert len({one[:2] for one in bridge.sent}) == 1
+    assert bridge._broker.name_servers.asked_count == 1
+    assert bridge.escaped.sorted() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", [Kind.DELAYED, Kind.TIMED])
+async def test_the_escaped_message_waits_no_more_and_is_no_half_message(tmp_path, kind):
+    bridge = Bridge(tmp_path)
+
+    await bridge.escape(kind=kind)
 
     ((_, _, header),) = bridge.sent
-    pairs = dict(one.split("\x01") for one in header.properties.split("\x02") if one)
-    assert pairs == {
+    assert properties_of(header) == {
         "KEYS": "k",
         "REGENT_ESCAPED_FROM": "c/broker-a/4711",
         "UNIQ_KEY": "c/broker-a/4711",
@@ -91,15 +137,42 @@ async def test_the_escaped_message_waits_no_more_and_is_no_half_message():
     assert header.sys_flag == 1
 
 
-async def test_a_pause_waits_for_the_message_that_is_on_its_way():
+async def test_a_committed_message_begins_its_delay_at_the_target(tmp_path):
+    bridge = Bridge(tmp_path)
+
+    await bridge.escape(kind=Kind.COMMITTED)
+
+    ((_, _, header),) = bridge.sent
+    found = properties_of(header)
+    assert (found["DELAY"], found["TIMER_DELAY_MS"]) == ("3", "5")
+    assert not {"TRAN_MSG", "REAL_TOPIC", "REAL_QID"} & found.keys()
+    assert header.sys_flag == 1
+    assert bridge.escaped.sorted() == [4711]
+
+
+async def test_a_half_message_escapes_as_one(tmp_path):  # S131, D18
+    half = record(sys_flag=1)
+    half.properties |= {"PGROUP": "pg", "TRANSACTION_CHECK_TIMES": "2"}
+    bridge = Bridge(tmp_path, found=half)
+
+    await bridge.escape(kind=Kind.UNDECIDED)
+
+    ((_, _, header),) = bridge.sent
+    found = properties_of(header)
+    assert (header.sys_flag, header.producer_group, header.topic) == (1 | 4, "pg", "orders")
+    assert found["TRAN_MSG"] == "true"
+    assert not {"REAL_TOPIC", "REAL_QID", "TRANSACTION_CHECK_TIMES"} & found.keys()
+
+
+async def test_a_pause_waits_for_the_message_that_is_on_its_way(tmp_path):
     begun, answered = asyncio.Event(), asyncio.Event()
 
     async def wait():
         begun.set()
         await answered.wait()
 
-    bridge = Bridge(wait)
-    sending = asyncio.create_task(bridge.send(4711, record()))
+    bridge = Bridge(tmp_path, wait)
+    sending = asyncio.create_task(bridge.escape())
     async with asyncio.timeout(5):
         await begun.wait()
 
@@ -111,4 +184,4 @@ async def test_a_pause_waits_for_the_message_that_is_on_its_way():
 
     assert bridge.escaped_count == 1
     with pytest.raises(NotYet, match="about to serve"):
-        await bridge.send(4712, record())
+        await bridge.escape(4712)

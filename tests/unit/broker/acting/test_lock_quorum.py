@@ -1,11 +1,13 @@
 """Locks that a majority of the group has to give (control-plane.md 5.8, D18)."""
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
 
 from backend.remoting.bodies import LockBody, MessageQueue
 from backend.remoting.request_code import RequestCode
+from tests.waiting import eventually
 from workers.broker.acting.lock_quorum import LockQuorum
 from workers.broker.tables.queue_locks import LOCK_LIFE_MS, QueueLocks
 
@@ -131,3 +133,64 @@ async def test_an_expired_lock_is_free_for_a_quorum(group):  # S126
     group.first.now_ms += LOCK_LIFE_MS + 1
 
     assert await group.first.lock("c2") == QUEUES[:1]
+
+
+class Attempts:
+    """Attempts of one client, whose members vote when the test lets them."""
+
+    def __init__(self, group):
+        self.group, self.gates, self.asked_count = group, [], 0
+        self.ask, group.first.quorum.ask_member = group.first.ask, self.wait
+
+    async def wait(self, address, code, wish, timeout_s):
+        self.asked_count += 1
+        if code == RequestCode.LOCK_BATCH_MQ:
+            await self.gates[-1].wait()
+        return await self.ask(address, code, wish, timeout_s)
+
+    async def begin(self):
+        self.gates.append(asyncio.Event())
+        asked_count = self.asked_count
+        attempt = asyncio.create_task(self.group.first.lock("c1"))
+        await eventually(lambda: self.asked_count > asked_count)
+        return attempt
+
+
+async def test_a_failed_attempt_takes_no_lock_back_that_a_later_attempt_gets(group):
+    # S122, I11: a client repeats its request before the first one is answered.
+    attempts, members = Attempts(group), dict(group.members)
+    first, again = await attempts.begin(), await attempts.begin()
+
+    group.members.clear()
+    attempts.gates[0].set()
+    assert await first == []
+    group.members |= members
+    attempts.gates[1].set()
+
+    assert await again == QUEUES[:1]
+    assert group.first.holder(QUEUES[0]) == "c1"
+
+
+async def test_a_failed_attempt_takes_no_lock_back_that_a_former_attempt_got(group):  # S122, I11
+    attempts = Attempts(group)
+    first, again = await attempts.begin(), await attempts.begin()
+
+    attempts.gates[0].set()
+    assert await first == QUEUES[:1]
+    group.members.clear()
+    attempts.gates[1].set()
+
+    assert await again == []
+    assert group.first.holder(QUEUES[0]) == "c1"
+
+
+async def test_the_last_of_several_failed_attempts_takes_the_lock_back(group):  # S122, D18
+    attempts = Attempts(group)
+    begun = [await attempts.begin() for _ in range(3)]
+    group.members.clear()
+
+    for gate in attempts.gates:
+        gate.set()
+
+    assert await asyncio.gather(*begun) == [[]] * 3
+    assert group.first.holder(QUEUES[0]) is None

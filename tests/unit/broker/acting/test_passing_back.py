@@ -5,10 +5,12 @@ from types import SimpleNamespace
 import pytest
 
 from backend.remoting import java_json
+from backend.remoting.bodies.shares import FinishedShareBody, FinishedSharesBody
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from workers.broker.acting.passing_back import _pass_decisions, _pass_offsets
+from workers.broker.acting.passing_back import _pass_decisions, _pass_finished, _pass_offsets
 from workers.broker.commit_log.write_block import WriteBlock
+from workers.broker.shares.finished_shares import FinishedShares
 
 
 class Master:
@@ -66,3 +68,61 @@ async def test_what_a_master_never_takes_is_given_up():
 
 async def test_a_higher_offset_of_the_master_stays():
     assert await _pass_offsets({"orders@g": {0: 4}}, Master(ResponseCode.SYSTEM_BUSY)) == 0
+
+
+@pytest.fixture
+def finished(tmp_path):
+    kept = FinishedShares(tmp_path / "regentFinished.json")
+    for queue_id in (0, 1):
+        kept.keep(
+            FinishedShareBody(
+                topic="orders",
+                queue_id=queue_id,
+                consumer_group="g",
+                number=1 + queue_id,
+                reset_epoch=0,
+                ranges=[(0, 5)],
+            )
+        )
+    return kept
+
+
+class Taker:
+    """A master that is given what was finished, and answers with a code."""
+
+    def __init__(self, code):
+        self.code, self.taken = code, []
+
+    async def call(self, code, *, ext, body):
+        assert (code, ext) == (RequestCode.TAKE_FINISHED_SHARES, {})
+        self.taken += java_json.decode(body, FinishedSharesBody).shares
+        return SimpleNamespace(code=self.code, remark="told", body=b"")
+
+
+async def test_what_a_master_has_taken_is_forgotten(finished):  # S130
+    master, wanted = Taker(ResponseCode.SUCCESS), list(finished.kept.values())
+
+    await _pass_finished(finished, master)
+
+    assert (master.taken, finished.kept) == (wanted, {})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        ResponseCode.SERVICE_NOT_AVAILABLE,
+        ResponseCode.SYSTEM_ERROR,
+        ResponseCode.FLUSH_SLAVE_TIMEOUT,
+    ],
+)
+async def test_an_acknowledgement_that_a_master_did_not_take_is_kept(code, finished):  # S130
+    with pytest.raises(ConnectionError, match="refused acknowledgements: told"):
+        await _pass_finished(finished, Taker(code))
+
+    assert len(finished.kept) == 2
+
+
+async def test_a_master_that_has_no_share_queues_ends_the_wait(finished):
+    await _pass_finished(finished, Taker(ResponseCode.REQUEST_CODE_NOT_SUPPORTED))
+
+    assert not finished.kept

@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.broker.test_delay_delivery import QueueDouble, delivery
 from workers.broker.commit_log.timer_delivery import TimerDelivery
+from workers.broker.tables.escaped import EscapedMessages
 
 
 def checkpoint(read_ms, queue_offset=7):
@@ -36,6 +37,7 @@ def timers(own):
         find_target=lambda *_: None,
         find_block=lambda: None,
         clock=lambda: 0,
+        escaped=EscapedMessages(),
     )
     return found, store
 

@@ -20,6 +20,7 @@ from workers.broker.configuration.settings import parse_settings
 from workers.broker.replication.shared_state import SharedState
 from workers.broker.replication.state_journal import StateJournal
 from workers.broker.replication.state_record import decode_state
+from workers.broker.tables.queue_locks import QueueLocks
 from workers.broker.tables.state import BrokerState
 from workers.broker.tables.topics import topic_of
 
@@ -95,8 +96,10 @@ class JournaledBroker:
             find_target=self._find_target,
             find_block=lambda: None,
             clock=lambda: self.now_ms,
+            escaped=self.state.escaped,
         )
-        shared = SharedState.of(self.state, self.store, self.timers)
+        self.locks = QueueLocks(lambda: self.now_ms)
+        shared = SharedState.of(self.state, self.store, self.timers, self.locks)
         self.deletions = shared.deletions
         self.journal = StateJournal(
             self.store,
@@ -132,9 +135,10 @@ class JournaledBroker:
             (self.topics, "topics.json"),
             (self.groups, "subscriptionGroup.json"),
             (self.fences, "regentFences.json"),
+            (self.state.escaped, "regentEscaped.json"),
         )
 
-    def _build_delays(self, stored):
+    def _build_delays(self, stored, escaped):
         return DelayDelivery(
             self.store,
             levels_ms=LEVELS_MS,
@@ -143,6 +147,7 @@ class JournaledBroker:
             on_thread=asyncio.to_thread,
             deliver=partial(deliver_delayed, self.store, lambda _: None),
             clock=lambda: 10**15,
+            escaped=escaped,
         )
 
     def deliver_due(self, level):

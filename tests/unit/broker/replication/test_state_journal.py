@@ -3,10 +3,14 @@
 import pytest
 from regent_engine import StoreError
 
+from backend.remoting.bodies import MessageQueue
 from backend.remoting.names import STATE_TOPIC
 from tests.unit.broker.replication.journaled import offsets_of, records
 from workers.broker.replication import state_journal
 from workers.broker.tables.consumer_offsets import ConsumerOffsetFile
+from workers.broker.tables.queue_locks import LOCK_LIFE_MS
+
+QUEUES = [MessageQueue(broker_name="b", queue_id=number, topic="T") for number in range(3)]
 
 
 def test_a_master_says_all_there_is_and_then_what_changes(build):
@@ -384,3 +388,38 @@ def test_what_others_wrote_into_the_topic_is_passed_over(build):
     replica.journal.lead(2)
 
     assert replica.find() == 5
+
+
+def test_a_new_master_knows_who_holds_locks_and_for_how_long_again(build):  # I11
+    master, replica = build(1), build(2)
+    master.journal.lead(1)
+    master.locks.lock("g", client_id="a", queues=QUEUES[:2], now_ms=master.now_ms)
+    master.locks.lock("h", client_id="c", queues=QUEUES[:1], now_ms=master.now_ms)
+    master.locks.unlock("h", client_id="c", queues=QUEUES)
+    master.journal.write()
+    replica.copy_from(master)
+    replica.confirm(0)
+    replica.journal.follow(1)
+    replica.now_ms += 10 * LOCK_LIFE_MS
+    replica.locks.sweep(replica.now_ms)
+
+    replica.journal.lead(2)
+
+    for group, held in (("g", QUEUES[:2]), ("h", [])):
+        refused = replica.locks.lock(group, client_id="b", queues=QUEUES, now_ms=replica.now_ms)
+        assert refused == [one for one in QUEUES if one not in held]
+    assert records(replica)[-1].locks == {"g": {"0@T@b": "a", "1@T@b": "a"}}
+
+
+def test_a_lock_that_ended_is_free_at_the_next_master_too(build):
+    master, replica = build(1), build(2)
+    master.journal.lead(1)
+    master.locks.lock("g", client_id="a", queues=QUEUES, now_ms=master.now_ms)
+    master.journal.write()
+    master.locks.sweep(master.now_ms + LOCK_LIFE_MS + 1)
+    master.journal.write()
+
+    replica.copy_from(master)
+    replica.journal.lead(2)
+
+    assert replica.locks.lock("g", client_id="b", queues=QUEUES, now_ms=replica.now_ms) == QUEUES

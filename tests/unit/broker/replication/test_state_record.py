@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workers.broker.replication import state_record
 from workers.broker.replication.state_record import (
     SNAPSHOT_PROPERTIES,
     StateContent,
@@ -12,6 +13,7 @@ from workers.broker.replication.state_record import (
     decode_state,
     snapshot_records,
 )
+from workers.broker.replication.state_record import merged as merged_parts
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 QUEUES = st.dictionaries(st.integers(0, 65_535), INT64, min_size=1)
@@ -55,14 +57,54 @@ def test_changes_in_several_records_say_the_same_as_in_one(offsets, delays, remo
     assert not any(one.is_snapshot or one.properties for one in read)
 
 
+def test_locks_are_divided_and_put_together_again():
+    held = {"g": {f"{queue}@T@b": f"client-{queue}" for queue in range(40)}, "h": {"0@T@b": "c"}}
+    content = StateContent(locks=held)
+
+    read = [decode_state(one.encode()) for one in snapshot_records(7, content, size_max=2000)]
+
+    assert len(read) > 1
+    assert merged_parts(read).locks == held
+
+
 def test_a_commit_takes_a_few_bytes():
     (record,) = change_records(12, StateContent(offsets={"orders@g": {3: 1234}}))
 
-    assert len(record.encode()) == 34
+    assert len(record.encode()) == 37
+
+
+def test_escaped_messages_are_divided_among_the_parts_of_a_snapshot():
+    positions = dict.fromkeys(range(0, 1 << 30, 1 << 20), True)
+
+    parts = snapshot_records(12, StateContent(escaped=positions), size_max=1 << 12)
+
+    assert len(parts) > 1
+    whole = state_record.merged([decode_state(one.encode()) for one in parts])
+    assert whole.escaped == positions
 
 
 def test_fields_that_a_later_broker_adds_are_passed_over():
-    fields = [5, 0, 0, [], {"t@g": {0: 1}}, {}, [], None, {}, {}, {}, {}, {}, {}, None, None]
+    fields = [
+        5,
+        0,
+        0,
+        [],
+        {"t@g": {0: 1}},
+        {},
+        [],
+        None,
+        {},
+        {},
+        {},
+        {},
+        {},
+        {},
+        None,
+        None,
+        {},
+        {},
+        None,
+    ]
     fields.append("new")
     longer = msgspec.msgpack.encode(fields)
 

@@ -97,6 +97,79 @@ def test_each_message_is_delivered_once_and_in_time_under_any_master(tmp_path, s
     assert not broker.store.due_timers(broker.now_ms, 1, 1)
 
 
+def act(broker, source, escaped):
+    """Let the broker act: of what comes into its outbox, some messages find a target."""
+
+    def escape(messages):
+        for position, topic, _ in messages:
+            if source.randrange(2) and position not in broker.state.escaped:
+                assert topic == "later"
+                broker.state.escaped.add(position)
+                (record,) = decode_records(broker.store.held_record(position))
+                escaped.append(record.body)
+
+    broker.timers.escape_by(escape)
+    broker.timers.start()
+
+
+@pytest.mark.parametrize("seed", few(range(40), 6))
+def test_a_returning_master_delivers_once_what_did_not_escape(tmp_path, seed):  # D14, D17, I13
+    source = random.Random(seed)
+    broker = JournaledBroker(tmp_path, now_ms=START_MS, segment_size=1 << 20)
+    broker.journal.lead(1)
+    broker.timers.start()
+    slots, escaped = {}, []
+    for number in range(20):
+        slots[b"%d" % number] = START_MS + STEP_MS * source.randrange(-2, 6)
+        wait_for(broker, slots[b"%d" % number], b"%d" % number, queue_id=source.randrange(2))
+        if source.randrange(3) == 0:
+            take_turns(broker, 1)
+    broker.kill()
+    broker.open()
+    end = broker.store.max_position
+
+    act(broker, source, escaped)
+    for _ in range(source.randrange(40)):
+        broker.now_ms += source.randrange(0, 500)
+        take_turn(broker, count=source.randrange(1, 4))
+        early = [body for body in escaped if slots[body] + STEP_MS > broker.now_ms]
+        assert not early
+    assert broker.store.max_position == end
+    taken = broker.state.escaped.sorted()
+    broker.kill()
+    broker.open()
+    broker.journal.lead(2)
+    broker.state.escaped.take_over(taken)
+    broker.journal.write()
+    broker.timers.start()
+    take_turns(broker, source.randrange(8))
+    # The log has what was taken over, and the next master does not ask.
+    end_and_lead(broker, 3, ())
+    broker.now_ms += 60_000
+    deliver_all(broker)
+
+    assert sorted([*delivered(broker), *escaped]) == sorted(slots)
+    assert not broker.state.escaped
+
+
+def test_a_message_that_was_recalled_at_a_replica_is_not_delivered(tmp_path):
+    broker = JournaledBroker(tmp_path, now_ms=START_MS)
+    broker.journal.lead(1)
+    broker.timers.start()
+    wait_for(broker, START_MS, b"recalled")
+    wait_for(broker, START_MS, b"wanted")
+    (position, _, _), _ = broker.store.held_entries(TIMER_TOPIC, 0, 0, 2)
+    broker.state.escaped.take_over([position])
+    broker.journal.write()
+    end_and_lead(broker, 2, ())
+
+    broker.now_ms += 2 * STEP_MS
+    deliver_all(broker)
+
+    assert delivered(broker) == [b"wanted"]
+    assert position not in broker.state.escaped
+
+
 def test_nothing_is_delivered_before_the_log_says_where_deliveries_begin(tmp_path):
     broker = JournaledBroker(tmp_path, now_ms=START_MS)
     broker.journal.lead(1)

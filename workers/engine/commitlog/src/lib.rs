@@ -103,7 +103,7 @@ pub use store::copy::{LogSlice, UNIT_HEAD_SIZE, unit_size};
 pub use store::retention::{Expired, Retention};
 pub use store::search::KeySearch;
 pub use store::slices::RecordSlices;
-pub use store::timers::{DeliveredTimers, DueTimers, TimerTarget};
+pub use store::timers::{DeliveredTimers, DueTimers, Passage, TimerTarget};
 pub use store::writer::Writer;
 pub use system_run::{is_same_run, system_run};
 pub use timer_layout::TimerProgress;

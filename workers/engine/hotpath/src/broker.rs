@@ -12,14 +12,17 @@ use regent_remoting::properties::append_property;
 
 use crate::leading::{LeadingQueues, Led};
 use crate::parked::{ParkedPull, ParkedPulls};
+use crate::pending::PendingTransactions;
 use crate::pull::{Granted, GrantedFilter};
 use crate::received::Received;
 use crate::reply::{StoredAnswer, trace_text};
+use crate::share::Shares;
+use crate::transactions::{HALF_TOPIC, OPERATION_TOPIC, Transactions};
 use crate::turn_times::TurnTimes;
 use crate::unique_key::UniqueKeys;
 
 const PERM_WRITE: u32 = 2;
-const RETRY_PREFIX: &str = "%RETRY%";
+pub(crate) const RETRY_PREFIX: &str = "%RETRY%";
 
 /// Kinds of pulls known at once: consumers choose them, and must not fill the memory.
 const GRANT_COUNT_MAX: usize = 4096;
@@ -31,8 +34,8 @@ const GRANT_TAG_COUNT_MAX: usize = 256;
 /// Topics that clients must not send to (remoting.md 2.2).
 const FORBIDDEN_TOPICS: [&str; 6] = [
     "SCHEDULE_TOPIC_XXXX",
-    "RMQ_SYS_TRANS_HALF_TOPIC",
-    "RMQ_SYS_TRANS_OP_HALF_TOPIC",
+    HALF_TOPIC,
+    OPERATION_TOPIC,
     "TRANS_CHECK_MAX_TIME_TOPIC",
     "SELF_TEST_TOPIC",
     "OFFSET_MOVED_EVENT",
@@ -77,6 +80,8 @@ pub(crate) struct HotTopic {
     queue_count: u32,
     write_queue_count: u32,
     leading: Option<Arc<LeadingQueues>>,
+    /// Half messages before this queue offset may be of a topic of the same name that was deleted.
+    halves_from: u64,
 }
 
 /// The queue of a message.
@@ -89,6 +94,17 @@ pub(crate) struct SendQueue {
 }
 
 impl HotTopic {
+    /// Whether the commit of a half message may go to a queue without a further check.
+    pub(crate) fn takes_commit(&self, queue_id: i32, half_offset: u64) -> bool {
+        let has_queue = u32::try_from(queue_id).is_ok_and(|id| id < self.queue_count);
+        self.leading.is_none() && has_queue && half_offset >= self.halves_from
+    }
+
+    /// Whether the ids of its queues are those of logical queues.
+    pub(crate) fn is_static(&self) -> bool {
+        self.leading.is_some()
+    }
+
     /// Choose the queue of a message: the one asked for when it exists, or any for a negative
     /// one. `None` is for the dispatcher to refuse.
     pub(crate) fn queue(&self, asked: i32, next: &AtomicU32) -> Option<SendQueue> {
@@ -138,6 +154,7 @@ pub struct HotPath {
     pub(crate) broker_properties: Vec<u8>,
     /// Answers to stored sends, made ahead.
     pub(crate) stored_answer: Option<StoredAnswer>,
+    pub(crate) transactions: Transactions,
     topics: RwLock<HotTopics>,
     writable: AtomicBool,
     /// What senders are told while it is not.
@@ -150,6 +167,8 @@ pub struct HotPath {
     /// Kinds of pulls that passed every check, by their keys.
     grants: RwLock<AHashMap<Box<[u8]>, Arc<Granted>>>,
     parked: Mutex<ParkedPulls>,
+    /// What POP consumers are served from while this broker leads.
+    pub shares: Shares,
     /// The id of the next connection; none has 0.
     next_connection: AtomicU64,
     /// Turns in which messages were stored.
@@ -168,6 +187,7 @@ impl HotPath {
             broker_properties: broker_properties(&config),
             stored_answer: StoredAnswer::new(&config.region, config.trace_on, config.store_host),
             config,
+            transactions: Transactions::default(),
             topics: RwLock::default(),
             writable: AtomicBool::new(true),
             refusal: RwLock::default(),
@@ -177,6 +197,7 @@ impl HotPath {
             facts_version: AtomicU64::new(0),
             grants: RwLock::default(),
             parked: Mutex::default(),
+            shares: Shares::default(),
             next_connection: AtomicU64::new(1),
             put_times: TurnTimes::default(),
             pull_times: TurnTimes::default(),
@@ -190,21 +211,40 @@ impl HotPath {
             && !name.starts_with(RETRY_PREFIX)
             && !FORBIDDEN_TOPICS.contains(&name);
         if !takes_sends {
-            return self.remove_topic(name);
+            self.remove_topic(name);
+            return self.transactions.note_topic(name, true);
         }
+        let mut topics = self.topics.write();
+        let known = topics.get(name);
+        let halves_from =
+            known.map_or_else(|| self.transactions.pending.end(), |it| it.halves_from);
         let name: Arc<str> = Arc::from(name);
         let hot = HotTopic {
             name: Arc::clone(&name),
             queue_count: topic.read_queue_count.max(topic.write_queue_count),
             write_queue_count: topic.write_queue_count,
             leading: topic.leading,
+            halves_from,
         };
-        self.topics.write().insert(name, hot);
+        topics.insert(name, hot);
     }
 
     /// Forget a topic.
     pub fn remove_topic(&self, name: &str) {
+        self.transactions.note_topic(name, false);
         self.topics.write().remove(name);
+    }
+
+    /// Take half messages and ends of transactions, of which producers are asked that name no other age
+    /// from this one on; or leave all of them to the dispatcher.
+    pub fn take_transactions(&self, timeout_ms: Option<i64>) {
+        self.transactions.take(timeout_ms);
+    }
+
+    /// The table of the pending transactions.
+    #[must_use]
+    pub fn pending_transactions(&self) -> &Arc<PendingTransactions> {
+        &self.transactions.pending
     }
 
     /// Say whether hot sends are taken, or answered with code 14 and the reason.
@@ -281,10 +321,22 @@ impl HotPath {
         granted.grant.facts_version == self.facts_version()
     }
 
+    /// Names and addresses that go into messages and answers.
+    #[must_use]
+    pub fn config(&self) -> &HotPathConfig {
+        &self.config
+    }
+
     /// How many pulls are parked.
     #[must_use]
     pub fn parked_count(&self) -> usize {
         self.parked().count()
+    }
+
+    /// How many POPs of a group wait at a queue, or with -1 at any queue of a topic.
+    #[must_use]
+    pub fn pop_count(&self, topic: &str, queue_id: i32, group: &str) -> usize {
+        self.parked().pop_count(topic, queue_id, group)
     }
 
     /// When the next deadline of a parked pull passes.
@@ -296,6 +348,11 @@ impl HotPath {
     /// Wake the pulls at a queue that ends at `max_offset` for readers now. Returns whether there are any.
     pub fn wake(&self, topic: &str, queue_id: i32, max_offset: u64) -> bool {
         self.parked().wake(topic, queue_id, max_offset)
+    }
+
+    /// Have the POP consumers of a topic look for messages: one was given back. Returns whether any wait.
+    pub fn wake_pops(&self, topic: &str, queue_id: i32) -> bool {
+        self.parked().wake(topic, queue_id, u64::MAX)
     }
 
     /// Show readers the log up to a position, as [`Store::set_confirmed_position`], and wake the pulls at
@@ -348,7 +405,7 @@ impl HotPath {
     /// Have a pull wait. `false` if there is no room.
     pub(crate) fn park(&self, pull: ParkedPull) -> bool {
         let mut parked = self.parked();
-        let has_room = parked.has_room(pull.connection);
+        let has_room = parked.has_room(&pull);
         if has_room {
             parked.park(pull);
         }
@@ -430,6 +487,7 @@ mod tests {
             moves_consumers: true,
             facts_version: 0,
             leading: None,
+            pop: None,
         }
     }
 

@@ -8,16 +8,23 @@ use regent_remoting::{
 };
 
 use crate::broker::{HotPath, HotTopics};
+use crate::end::{EndFields, is_end};
 use crate::pattern::{Followed, SendPatterns};
-use crate::properties::PropertyBuffer;
+use crate::pop::{ACK_MESSAGE, POP_MESSAGE};
+use crate::properties::{PropertyBuffer, Verdict};
 use crate::pull::{PullFields, Taker, is_pull};
 use crate::received::Received;
 use crate::send::{SendFields, is_send};
 use crate::socket::PullAnswers;
+use crate::transactions::{HALF_TOPIC, QUEUE_ID};
 
+mod acks;
+mod ends;
+mod pops;
 mod pulls;
 mod sends;
 
+pub use ends::IN_MEMORY_BYTES;
 pub use pulls::WaitingPull;
 
 /// A chunk that is longer than one short message probably holds several sends: their answers, of a
@@ -66,12 +73,14 @@ impl Scratch {
 struct RequestFields<'a> {
     send: SendFields<'a>,
     pull: PullFields<'a>,
+    end: EndFields<'a>,
 }
 
 impl<'a> ExtSink<'a> for RequestFields<'a> {
     fn clear(&mut self) {
         self.send.clear();
         self.pull.clear();
+        self.end.clear();
     }
 
     #[inline]
@@ -80,6 +89,7 @@ impl<'a> ExtSink<'a> for RequestFields<'a> {
         // Most sends have names of one letter.
         if key.as_plain().is_none_or(|name| name.len() > 1) {
             self.pull.put(key, value);
+            self.end.put(key, value);
         }
     }
 }
@@ -190,9 +200,16 @@ impl<'a> DecodedSend<'a> {
 /// Make the file that the queue of a send lacks, while others append; [`append_send`] it then. This waits for
 /// the disk. Where the file cannot be made, the append says why.
 pub fn make_queue_file(hot: &HotPath, store: &Store, send: &DecodedSend<'_>) {
-    let Some(request) = send.fields().request(send.code) else {
+    let fields = send.fields();
+    let Some(request) = fields.request(send.code) else {
         return;
     };
+    let mut properties = PropertyBuffer::default();
+    properties.set(fields.properties(send.code));
+    if let Verdict::Half { .. } = properties.keep_checked() {
+        let _ = store.make_queue_file(HALF_TOPIC, QUEUE_ID, 1);
+        return;
+    }
     let topics = hot.topics();
     let topic = topics.get(request.topic.as_ref());
     // Where the broker is to choose the queue, it chooses another one for the append.
@@ -206,8 +223,8 @@ pub fn make_queue_file(hot: &HotPath, store: &Store, send: &DecodedSend<'_>) {
     }
 }
 
-/// Append and answer one send of `peer` as a connection does. `false` leaves it: it is not an ordinary
-/// one, or clients cannot simply send to its topic.
+/// Append and answer one send of `peer` as a connection does, be it an ordinary message or a half message.
+/// `false` leaves it: it is another one, or clients cannot simply send to its topic.
 pub fn append_send(
     hot: &HotPath,
     store: &Store,
@@ -241,6 +258,7 @@ pub fn append_send(
     };
     let (topics, scratch) = (hot.topics(), &mut scratch);
     let mut call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, nobody);
+    call.is_checked = true;
     let is_taken = call.on_send(&frame, &header, &request);
     drop(call);
     wake(hot, store, received);
@@ -261,9 +279,13 @@ struct Call<'c, 't, 's> {
     is_handing_up: bool,
     is_deferring: bool,
     is_setting_aside: bool,
+    /// Whether the dispatcher has checked the send.
+    is_checked: bool,
     /// Whether the send that was left last waits for a file of its queue.
     lacks_file: bool,
     scratch: &'c mut Scratch,
+    /// Acknowledgements that are answered together.
+    acks: Vec<acks::Ack>,
     received: &'c mut Received,
     taker: Taker<'t, 's>,
 }
@@ -292,8 +314,10 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
             is_handing_up: hot.is_handing_up(),
             is_deferring: store.flush_mode() == FlushMode::Sync || hot.is_deferring(),
             is_setting_aside: false,
+            is_checked: false,
             lacks_file: false,
             scratch,
+            acks: Vec::new(),
             received,
             taker,
         }
@@ -301,6 +325,17 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
 
     fn run(
         mut self,
+        framer: &mut Framer,
+        patterns: &mut SendPatterns,
+        chunk: &[u8],
+    ) -> Result<(), FrameError> {
+        let outcome = self.serve(framer, patterns, chunk);
+        self.settle();
+        outcome
+    }
+
+    fn serve(
+        &mut self,
         framer: &mut Framer,
         patterns: &mut SendPatterns,
         chunk: &[u8],
@@ -361,6 +396,15 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
         } else if is_pull(header.code) && !header.is_oneway() {
             let pull = fields.pull.request(header.code);
             pull.is_some_and(|pull| self.on_pull(frame, &header, &pull))
+        } else if header.code == ACK_MESSAGE {
+            let ack = fields.pull.ack();
+            ack.is_some_and(|ack| self.on_ack(frame, &header, &ack))
+        } else if header.code == POP_MESSAGE && !header.is_oneway() {
+            let pop = fields.pull.pop();
+            pop.is_some_and(|pop| self.on_pop(frame, &header, &pop))
+        } else if is_end(header.code) {
+            let end = fields.end.request();
+            end.is_some_and(|end| self.on_end(frame, &header, &end))
         } else {
             false
         };

@@ -54,6 +54,12 @@ impl LeadingSegment {
         i64::try_from(self.physical_start.checked_add(behind)?).ok()
     }
 
+    /// Whether both are the same segment; one may be sealed by now.
+    pub(crate) fn is_place_of(self, other: Self) -> bool {
+        let place = |it: Self| (it.queue_id, it.physical_start, it.logical_start);
+        place(self) == place(other)
+    }
+
     /// What clients add to the offsets of messages (`offsetDelta`).
     pub(crate) fn delta(self) -> i64 {
         let signed = |offset: u64| i64::try_from(offset).unwrap_or(i64::MAX);
@@ -82,8 +88,21 @@ impl LeadingQueues {
 
     /// The last segment of a queue, where it is led.
     pub(crate) fn led(&self, global_id: i32) -> Option<Led> {
-        let &segment = self.segments.get(&global_id)?;
+        let segment = self.segment(global_id)?;
         Some(Led { global_id, segment })
+    }
+
+    /// The last segment of a queue, where it is led.
+    #[must_use]
+    pub fn segment(&self, global_id: i32) -> Option<LeadingSegment> {
+        self.segments.get(&global_id).copied()
+    }
+
+    /// The ids of all queues, in rising order.
+    pub(crate) fn ids(&self) -> Vec<i32> {
+        let mut ids: Vec<_> = self.segments.keys().copied().collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// The queue of a message: the one asked for if it takes messages, or any for a negative one.

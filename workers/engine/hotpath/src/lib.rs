@@ -9,28 +9,42 @@
 
 mod broker;
 mod connection;
+mod end;
 mod leading;
 mod parked;
 mod pattern;
+mod pending;
+mod pop;
 mod properties;
 mod pull;
 mod pulled;
 mod received;
+mod redelivered;
 mod repeated;
 mod reply;
 mod send;
+mod share;
 #[allow(unsafe_code)]
 mod socket;
+mod transactions;
 mod turn_times;
 mod unique_key;
 
 pub use broker::{HotPath, HotPathConfig, Topic};
-pub use connection::{Connection, DecodedSend, WaitingPull, append_send, make_queue_file};
+pub use connection::{
+    Connection, DecodedSend, IN_MEMORY_BYTES, WaitingPull, append_send, make_queue_file,
+};
 pub use leading::{LeadingQueues, LeadingSegment};
 pub use parked::{PARKED_COUNT_MAX, PARKED_MS_MAX, PARKED_OF_CONNECTION_MAX, ParkedPull};
+pub use pending::{Pending, PendingTransactions};
+pub use pop::{PopGrant, RetryTopic};
 pub use properties::SPECIAL_PROPERTIES;
 pub use pull::{Commit, Grant, Granted, GrantedFilter, PullFilter, PullKind, Pulled, Taker};
 pub use pulled::PullAnswer;
 pub use received::{Arrival, Received};
+pub use share::{
+    Beginning, Change, Counts, Dead, Finished, FinishedPart, GivenAway, Held, HeldMessage, Hold,
+    Reigning, Renewed, Shares, decode_state,
+};
 pub use socket::PullAnswers;
 pub use turn_times::{TURN_TIME_LIMITS_MS, TurnTimes};

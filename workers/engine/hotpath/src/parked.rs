@@ -13,7 +13,9 @@ use std::sync::Arc;
 use ahash::AHashMap;
 use regent_remoting::{Command, Encoding, Frame, FrameError};
 
+use crate::broker::RETRY_PREFIX;
 use crate::leading::Led;
+use crate::pop::ANY_QUEUE;
 use crate::pull::Granted;
 
 mod list;
@@ -24,6 +26,8 @@ use list::{Kind, List, Lists};
 pub const PARKED_COUNT_MAX: usize = 100_000;
 /// Most parked pulls of a connection. A consumer has one for each of its queues.
 pub const PARKED_OF_CONNECTION_MAX: usize = 16_384;
+/// Most POPs of a group that wait at one queue, or at any of a topic.
+const POPS_OF_GROUP_MAX: usize = 1024;
 /// Longest wait of a pull, in milliseconds: a client gives up after it at the latest.
 pub const PARKED_MS_MAX: i64 = 30_000;
 /// Deadlines in the same slot are one list, so that a deadline costs the same for any number of pulls.
@@ -49,7 +53,12 @@ pub struct ParkedPull {
     pub(crate) led: Option<Led>,
     pub(crate) offset: u64,
     pub(crate) count_max: usize,
+    /// When it is looked at again in any case.
     pub(crate) deadline_ms: i64,
+    /// When it is answered in any case.
+    pub(crate) ends_ms: i64,
+    /// Whether it is a POP, which stands at one queue or at [`ANY_QUEUE`], and no pull.
+    pub(crate) is_pop: bool,
     /// Whether the client adds `offsetDelta` to offsets; for others the dispatcher writes them.
     pub(crate) adds_delta: bool,
     /// The wait has ended, so that the answer is given even without messages.
@@ -96,6 +105,8 @@ struct OfQueue {
     waiting: List,
     /// Messages have come that some of the pulls wait for.
     woken: Option<Woken>,
+    /// How many POPs of each group wait.
+    pop_counts: AHashMap<Arc<str>, usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -126,30 +137,54 @@ impl ParkedPulls {
         self.count
     }
 
+    /// How many POPs of a group wait at a queue, or at any queue of a topic.
+    pub(crate) fn pop_count(&self, topic: &str, queue_id: i32, group: &str) -> usize {
+        let queue = self
+            .topics
+            .get(topic)
+            .and_then(|queues| queues.get(&queue_id));
+        queue
+            .and_then(|queue| queue.pop_counts.get(group))
+            .copied()
+            .unwrap_or(0)
+    }
+
     /// When the next deadline passes.
     pub(crate) fn next_deadline_ms(&self) -> Option<i64> {
         let (slot, _) = self.deadlines.first_key_value()?;
         Some((slot + 1) * SLOT_MS)
     }
 
-    /// Whether a connection may have one more.
-    pub(crate) fn has_room(&self, connection: u64) -> bool {
-        let of_connection = self.connections.get(&connection);
-        self.count < PARKED_COUNT_MAX
-            && of_connection.is_none_or(|it| it.count < PARKED_OF_CONNECTION_MAX)
+    /// Whether one more may wait.
+    pub(crate) fn has_room(&self, pull: &ParkedPull) -> bool {
+        let of_connection = self.connections.get(&pull.connection);
+        let is_room = self.count < PARKED_COUNT_MAX
+            && of_connection.is_none_or(|it| it.count < PARKED_OF_CONNECTION_MAX);
+        let queues = self.topics.get(&pull.granted.topic);
+        let queue = queues.and_then(|queues| queues.get(&pull.queue_id));
+        let pops = queue.and_then(|queue| queue.pop_counts.get(&pull.granted.group));
+        is_room && (!pull.is_pop || pops.is_none_or(|count| *count < POPS_OF_GROUP_MAX))
     }
 
     /// Have a pull wait; there must be room.
     pub(crate) fn park(&mut self, mut pull: ParkedPull) {
-        debug_assert!(self.has_room(pull.connection), "the caller looks first");
+        debug_assert!(self.has_room(&pull), "the caller looks first");
         self.last_number += 1;
         pull.number = self.last_number;
         let (slot, queue_id, connection) = (pull.slot(), pull.queue_id, pull.connection);
         let topic = Arc::clone(&pull.granted.topic);
+        let group = pull.is_pop.then(|| Arc::clone(&pull.granted.group));
         let place = self.lists.add(pull);
-        let queue = self.topics.entry(topic).or_default().entry(queue_id);
-        let waiting = &mut queue.or_default().waiting;
-        self.lists.append(Kind::Queue, waiting, place);
+        let queue = self
+            .topics
+            .entry(topic)
+            .or_default()
+            .entry(queue_id)
+            .or_default();
+        self.lists.append(Kind::Queue, &mut queue.waiting, place);
+        if let Some(group) = group {
+            *queue.pop_counts.entry(group).or_default() += 1;
+        }
         let deadline = self.deadlines.entry(slot).or_default();
         self.lists.append(Kind::Deadline, deadline, place);
         let of_connection = self.connections.entry(connection).or_default();
@@ -161,6 +196,24 @@ impl ParkedPulls {
 
     /// Note that a queue ends at `max_offset` now. Returns whether pulls wait at it.
     pub(crate) fn wake(&mut self, topic: &str, queue_id: i32, max_offset: u64) -> bool {
+        let mut is_any = self.wake_at(topic, queue_id, max_offset);
+        is_any |= self.wake_at(topic, ANY_QUEUE, max_offset);
+        // Consumers of a topic get the messages of its retry topic too.
+        if let Some((_, origin)) = topic
+            .strip_prefix(RETRY_PREFIX)
+            .and_then(|it| it.split_once('+'))
+        {
+            is_any |= self.wake_pops(origin);
+        }
+        is_any
+    }
+
+    /// Have all consumers look that wait for messages of any queue of a topic.
+    pub(crate) fn wake_pops(&mut self, topic: &str) -> bool {
+        self.wake_at(topic, ANY_QUEUE, u64::MAX)
+    }
+
+    fn wake_at(&mut self, topic: &str, queue_id: i32, max_offset: u64) -> bool {
         let Some((name, queues)) = self.topics.get_key_value(topic) else {
             return false;
         };
@@ -181,7 +234,8 @@ impl ParkedPulls {
             && (slot + 1) * SLOT_MS <= now_ms
             && let Some(place) = list.first()
         {
-            self.make_ready(place, true);
+            let is_over = self.lists.pull(place).ends_ms <= now_ms;
+            self.make_ready(place, is_over);
             left -= 1;
         }
         left < READY_AT_ONCE
@@ -344,10 +398,14 @@ impl ParkedPulls {
         let pull = self.lists.pull(place);
         let (slot, queue_id, connection) = (pull.slot(), pull.queue_id, pull.connection);
         let topic = Arc::clone(&pull.granted.topic);
+        let group = pull.is_pop.then(|| Arc::clone(&pull.granted.group));
         if let Some(queues) = self.topics.get_mut(&topic)
             && let Some(queue) = queues.get_mut(&queue_id)
         {
             self.lists.remove(Kind::Queue, &mut queue.waiting, place);
+            if let Some(count) = group.and_then(|group| queue.pop_counts.get_mut(&group)) {
+                *count -= 1;
+            }
             if queue.waiting.first().is_none() {
                 queues.remove(&queue_id);
             }

@@ -8,15 +8,24 @@ use regent_remoting::properties::{
 };
 use regent_remoting::{PropertyString, Text};
 
+use crate::transactions::{IMMUNITY, add_half_properties, immunity_s, is_set_by_broker};
+
 /// What the properties say about how to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// A delayed, timed, transactional or otherwise special message.
+    /// A delayed, timed or otherwise special message.
     Cold,
     /// An ordinary message.
     Ordinary {
         /// Whether the sender wants to wait for the flush.
         waits: bool,
+    },
+    /// A half message of a transaction.
+    Half {
+        /// Whether the sender wants to wait for the flush.
+        waits: bool,
+        /// The age from which the producer may be asked, if the message names one.
+        immunity_s: Option<i64>,
     },
 }
 
@@ -41,6 +50,11 @@ enum Meaning {
     Reserved,
     /// It makes the message a special one.
     Special,
+    /// It makes the message a half message.
+    Transaction,
+    /// Of a half message, only the broker may set it.
+    ReservedInHalf,
+    Immunity,
     UniqueKey,
     Wait,
     Tags,
@@ -57,7 +71,10 @@ impl Meaning {
             b"POP_CK" | b"CLUSTER" | b"MSG_REGION" | b"TRACE_ON" | b"INNER_MULTI_QUEUE_OFFSET" => {
                 Self::Reserved
             }
+            b"TRAN_MSG" => Self::Transaction,
+            IMMUNITY => Self::Immunity,
             _ if is_special(name) => Self::Special,
+            _ if is_set_by_broker(name) => Self::ReservedInHalf,
             _ => Self::Other,
         }
     }
@@ -129,8 +146,8 @@ pub(crate) struct PropertyBuffer {
     /// Where the unique key's value lies in `stored`; empty while there is none.
     unique_key: Range<usize>,
     tags_code: i64,
-    /// Told already of what is `stored`: whether the sender waits.
-    judged: Option<bool>,
+    /// Told already of what is `stored`.
+    judged: Option<Verdict>,
 }
 
 impl PropertyBuffer {
@@ -163,8 +180,8 @@ impl PropertyBuffer {
 
     /// Say what [`Self::keep`] would find out of what is stored.
     #[inline]
-    pub(crate) fn judged(&mut self, waits: bool, tags_code: i64) {
-        self.judged = Some(waits);
+    pub(crate) fn judged(&mut self, verdict: Verdict, tags_code: i64) {
+        self.judged = Some(verdict);
         self.tags_code = tags_code;
     }
 
@@ -176,17 +193,31 @@ impl PropertyBuffer {
     /// Judge what was received, and keep what will be stored: all but what only the broker may
     /// set. Nothing stays received.
     pub(crate) fn keep(&mut self) -> Verdict {
-        if let Some(waits) = self.judged {
-            return Verdict::Ordinary { waits };
+        match self.judged {
+            Some(verdict) => verdict,
+            None => self.judge(false),
         }
+    }
+
+    /// As [`Self::keep`], of a message whose special properties the dispatcher has checked: a half
+    /// message may have them.
+    pub(crate) fn keep_checked(&mut self) -> Verdict {
+        self.judge(true)
+    }
+
+    fn judge(&mut self, is_checked: bool) -> Verdict {
         self.stored.clear();
         self.unique_key = 0..0;
         self.tags_code = 0;
-        let (mut waits, mut kept_size) = (true, 0);
+        let (mut waits, mut immunity, mut kept_size) = (true, None, 0);
+        let (mut is_special, mut is_half, mut has_reserved_in_half) = (false, None, false);
         for (name, value) in self.received.pairs() {
             match Meaning::of(name) {
                 Meaning::Reserved => continue,
-                Meaning::Special => return Verdict::Cold,
+                Meaning::Special => is_special = true,
+                Meaning::Transaction => is_half = Some(value.eq_ignore_ascii_case(b"true")),
+                Meaning::ReservedInHalf => has_reserved_in_half = true,
+                Meaning::Immunity => immunity = immunity_s(value),
                 Meaning::UniqueKey => {
                     let start = kept_size + name.len() + 1;
                     self.unique_key = start..start + value.len();
@@ -197,21 +228,31 @@ impl PropertyBuffer {
             }
             kept_size += name.len() + value.len() + 2;
         }
-        if self.store(kept_size) {
-            Verdict::Ordinary { waits }
+        let verdict = match is_half {
+            Some(true) if is_checked || !is_special => Verdict::Half {
+                waits,
+                immunity_s: immunity,
+            },
+            None if !is_special => Verdict::Ordinary { waits },
+            _ => return Verdict::Cold,
+        };
+        let leaves_out_more = is_half.is_some() && has_reserved_in_half;
+        if self.store(kept_size, leaves_out_more) {
+            verdict
         } else {
             Verdict::Cold
         }
     }
 
-    /// Fill `stored`. When every received byte is kept, there is nothing to leave out. `false` when
-    /// what has to be left out would make the message a special one.
-    fn store(&mut self, kept_size: usize) -> bool {
+    /// Fill `stored`, of a half message perhaps without what only the broker may set there. When every
+    /// received byte is kept, there is nothing to leave out. `false` when what has to be left out would
+    /// make the message a special one.
+    fn store(&mut self, kept_size: usize, leaves_out_more: bool) -> bool {
         let received = self.received.bytes();
         let lacks_end = received
             .last()
             .is_some_and(|byte| *byte != PROPERTY_SEPARATOR);
-        if kept_size == received.len() + usize::from(lacks_end) {
+        if !leaves_out_more && kept_size == received.len() + usize::from(lacks_end) {
             self.received.exchange(&mut self.stored);
             if lacks_end {
                 self.stored.push(PROPERTY_SEPARATOR);
@@ -222,9 +263,16 @@ impl PropertyBuffer {
             return false;
         }
         for (name, value) in self.received.pairs() {
-            if Meaning::of(name) != Meaning::Reserved {
-                append_property(&mut self.stored, name, value);
+            match Meaning::of(name) {
+                Meaning::Reserved => continue,
+                Meaning::ReservedInHalf if leaves_out_more => continue,
+                Meaning::UniqueKey => {
+                    let start = self.stored.len() + name.len() + 1;
+                    self.unique_key = start..start + value.len();
+                }
+                _ => {}
             }
+            append_property(&mut self.stored, name, value);
         }
         true
     }
@@ -242,6 +290,12 @@ impl PropertyBuffer {
     /// Add properties of the broker's, encoded.
     pub(crate) fn add(&mut self, encoded: &[u8]) {
         self.stored.extend_from_slice(encoded);
+    }
+
+    /// Add what the half message of a message for a queue has besides.
+    pub(crate) fn add_half(&mut self, topic: &str, queue_id: i32) {
+        let unique_key = self.unique_key().to_vec();
+        add_half_properties(&mut self.stored, topic, queue_id, &unique_key);
     }
 
     pub(crate) fn stored(&self) -> &[u8] {

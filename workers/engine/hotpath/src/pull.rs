@@ -9,6 +9,7 @@ use regent_remoting::{ExtSink, Text};
 
 use crate::leading::{LeadingQueues, Led};
 use crate::parked::PARKED_MS_MAX;
+use crate::pop::{AckRequest, PopGrant, PopRequest};
 use crate::socket::PullAnswers;
 
 const PULL_MESSAGE: i32 = 11;
@@ -31,8 +32,18 @@ const NAMES: [&str; FIELD_COUNT] = [
     "expressionType",
     "maxMsgBytes",
     "lo",
+    "invisibleTime",
+    "pollTime",
+    "bornTime",
+    "initMode",
+    "expType",
+    "exp",
+    "order",
+    "attemptId",
+    "extraInfo",
+    "offset",
 ];
-const FIELD_COUNT: usize = 13;
+const FIELD_COUNT: usize = 23;
 const GROUP: usize = 0;
 const TOPIC: usize = 1;
 const QUEUE_ID: usize = 2;
@@ -46,6 +57,15 @@ const VERSION: usize = 9;
 const EXPRESSION_TYPE: usize = 10;
 const SIZE_MAX: usize = 11;
 const IS_LOGICAL: usize = 12;
+const INVISIBLE_TIME: usize = 13;
+const POLL_TIME: usize = 14;
+const BORN_TIME: usize = 15;
+const POP_EXPRESSION_TYPE: usize = 17;
+const POP_EXPRESSION: usize = 18;
+const IS_ORDERED: usize = 19;
+const ATTEMPT: usize = 20;
+const HANDLE: usize = 21;
+const OFFSET: usize = 22;
 
 pub(crate) fn is_pull(code: i32) -> bool {
     matches!(code, PULL_MESSAGE | LITE_PULL_MESSAGE)
@@ -146,6 +166,8 @@ pub struct Grant {
     pub facts_version: u64,
     /// Of a static topic: the ids and offsets of its pulls are those of logical queues.
     pub leading: Option<Arc<LeadingQueues>>,
+    /// Of a POP: how the group receives messages.
+    pub pop: Option<PopGrant>,
 }
 
 impl Grant {
@@ -242,7 +264,7 @@ pub struct Pulled {
     pub next_offset: u64,
 }
 
-/// Collects the fields of a pull.
+/// Collects the fields of a pull, of a POP, or of an acknowledgement.
 #[derive(Debug, Default)]
 pub(crate) struct PullFields<'a> {
     fields: [Option<Text<'a>>; FIELD_COUNT],
@@ -283,12 +305,51 @@ pub(crate) struct PullRequest<'a> {
 }
 
 impl<'a> PullFields<'a> {
+    fn text(&self, place: usize) -> Cow<'a, str> {
+        self.fields[place].map(Text::to_str).unwrap_or_default()
+    }
+
+    fn required(&self, place: usize) -> Option<Cow<'a, str>> {
+        Some(self.text(place)).filter(|text| !text.is_empty())
+    }
+
+    /// Read a POP; `None` when a field is missing or malformed, which is for the dispatcher.
+    pub(crate) fn pop(&self) -> Option<PopRequest<'a>> {
+        let fields = &self.fields;
+        let number = |place: usize| fields[place]?.to_i64();
+        let is_ordered = fields[IS_ORDERED];
+        Some(PopRequest {
+            group: self.required(GROUP)?,
+            topic: self.required(TOPIC)?,
+            queue_id: fields[QUEUE_ID]?.to_i32()?,
+            // A NOTIFICATION has neither of these.
+            count_max: fields[COUNT_MAX].map_or(Some(1), Text::to_i32)?,
+            invisible_ms: fields[INVISIBLE_TIME].map_or(Some(0), Text::to_i64)?,
+            poll_ms: number(POLL_TIME)?,
+            born_ms: fields[BORN_TIME].map_or(Some(0), Text::to_i64)?,
+            expression_type: self.text(POP_EXPRESSION_TYPE),
+            expression: self.text(POP_EXPRESSION),
+            is_ordered: is_ordered
+                .is_some_and(|text| text.to_bytes().eq_ignore_ascii_case(b"true")),
+            attempt: self.text(ATTEMPT),
+        })
+    }
+
+    /// Read an acknowledgement; `None` when a field is missing or malformed.
+    pub(crate) fn ack(&self) -> Option<AckRequest<'a>> {
+        Some(AckRequest {
+            group: self.required(GROUP)?,
+            topic: self.required(TOPIC)?,
+            queue_id: self.fields[QUEUE_ID]?.to_i32()?,
+            handle: self.required(HANDLE)?,
+            offset: u64::try_from(self.fields[OFFSET]?.to_i64()?).ok()?,
+        })
+    }
+
     /// Read the request; `None` when a field is missing or malformed, or its ids are physical ones,
     /// which is for the dispatcher.
     pub(crate) fn request(&self, code: i32) -> Option<PullRequest<'a>> {
         let fields = &self.fields;
-        let text = |place: usize| fields[place].map(Text::to_str).unwrap_or_default();
-        let required = |place: usize| Some(text(place)).filter(|text| !text.is_empty());
         if let Some(size_max) = fields[SIZE_MAX] {
             size_max.to_i32()?;
         }
@@ -298,17 +359,17 @@ impl<'a> PullFields<'a> {
         }
         Some(PullRequest {
             code,
-            group: required(GROUP)?,
-            topic: required(TOPIC)?,
+            group: self.required(GROUP)?,
+            topic: self.required(TOPIC)?,
             queue_id: fields[QUEUE_ID]?.to_i32()?,
             offset: fields[QUEUE_OFFSET]?.to_i64()?,
             count_max: fields[COUNT_MAX]?.to_i32()?,
             sys_flag: fields[SYS_FLAG]?.to_i32()?,
             commit_offset: fields[COMMIT_OFFSET]?.to_i64()?,
             suspend_timeout_ms: fields[SUSPEND_TIMEOUT]?.to_i64()?,
-            subscription: text(SUBSCRIPTION),
+            subscription: self.text(SUBSCRIPTION),
             version: fields[VERSION]?.to_i64()?,
-            expression_type: text(EXPRESSION_TYPE),
+            expression_type: self.text(EXPRESSION_TYPE),
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use regent_remoting::Command;
+use regent_share::Delivery;
 
 use crate::parked::ParkedPull;
 use crate::pull::{Commit, Granted, Pulled};
@@ -18,6 +19,16 @@ pub(crate) enum Outcome {
     Found { messages: usize, bytes: usize },
     Missed,
     Parked,
+}
+
+/// What a POP took from one queue.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PoppedOfQueue {
+    pub(crate) queue_id: i32,
+    pub(crate) messages: usize,
+    pub(crate) bytes: usize,
+    /// Behind the last message.
+    pub(crate) next_offset: u64,
 }
 
 /// A queue that grew.
@@ -41,6 +52,8 @@ pub struct Received {
     pub deferred: Vec<u8>,
     /// The end of the last message that `deferred` answers for.
     pub deferred_position: u64,
+    /// What `deferred` delivers, by number of the share queue: to undo if it is never written.
+    pub deferred_deliveries: Vec<(u64, Delivery)>,
     /// Requests that the hot path leaves alone, and answers, in order.
     pub cold: Vec<Command>,
     /// A send whose queue lacks a file for it: have [`make_queue_file`](crate::make_queue_file) make it on
@@ -62,6 +75,8 @@ pub struct Received {
     pub commits: Vec<Commit>,
     /// Whether parked pulls became ready, so that their connections take turns now.
     pub is_turn_due: bool,
+    /// Whether a POP waits from now on.
+    pub is_parked: bool,
     /// A parked pull that needs a check: what it was granted by has changed.
     pub unchecked: Option<ParkedPull>,
 }
@@ -120,6 +135,17 @@ impl Received {
             bytes,
             next_offset,
         });
+    }
+
+    /// Note what POP took from queues.
+    pub(crate) fn note_popped(&mut self, granted: &Granted, popped: &[PoppedOfQueue]) {
+        for one in popped {
+            let outcome = Outcome::Found {
+                messages: one.messages,
+                bytes: one.bytes,
+            };
+            self.note_pulled(granted, one.queue_id, outcome, one.next_offset);
+        }
     }
 
     /// Keep each queue once, with its highest offset.

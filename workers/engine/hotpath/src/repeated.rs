@@ -18,7 +18,7 @@ pub(crate) struct RepeatedProperties {
     after: Box<[u8]>,
     stored: Box<[u8]>,
     key_at: usize,
-    waits: bool,
+    verdict: Verdict,
     tags_code: i64,
 }
 
@@ -37,15 +37,16 @@ impl RepeatedProperties {
             .position(|bytes| bytes == KEY_NAME)?;
         let (before, value) = json[..=size].split_at(name_at + KEY_NAME.len());
         let (key, after) = value.split_first_chunk::<KEY_SIZE>()?;
-        let Verdict::Ordinary { waits } = buffer.keep() else {
+        let verdict = buffer.keep();
+        if verdict == Verdict::Cold {
             return None;
-        };
+        }
         let repeated = Self {
             before: before.into(),
             after: after.into(),
             stored: buffer.stored().into(),
             key_at: buffer.unique_key_at(),
-            waits,
+            verdict,
             tags_code: buffer.tags_code(),
         };
         (is_simple(key) && buffer.unique_key() == key && repeated.is_sound()?).then_some(repeated)
@@ -77,7 +78,7 @@ impl RepeatedProperties {
             return None;
         }
         buffer.repeat(&self.stored, self.key_at, key);
-        buffer.judged(self.waits, self.tags_code);
+        buffer.judged(self.verdict, self.tags_code);
         Some(&rest[self.after.len() - 1..])
     }
 }

@@ -20,6 +20,27 @@ const SERVICE_NOT_AVAILABLE: i32 = 14;
 const INVALID_PARAMETER: i32 = 29;
 const NOT_LEADER_FOR_QUEUE: i32 = 501;
 
+/// The code that says why nothing was stored.
+pub(crate) fn failure_code(error: &AppendError) -> i32 {
+    match error {
+        AppendError::IllegalTopic | AppendError::IllegalQueueId(_) => INVALID_PARAMETER,
+        AppendError::MessageTooLarge { .. }
+        | AppendError::PropertiesTooLarge(_)
+        | AppendError::BlankProperties
+        | AppendError::MalformedBatch(_)
+        | AppendError::SpecialInBatch(_) => MESSAGE_ILLEGAL,
+        AppendError::QueueSealed { .. } => NOT_LEADER_FOR_QUEUE,
+        AppendError::Store(
+            StoreError::DiskFull { .. }
+            | StoreError::ReadOnly { .. }
+            | StoreError::Closed
+            | StoreError::Poisoned { .. }
+            | StoreError::Io { .. },
+        ) => SERVICE_NOT_AVAILABLE,
+        _ => SYSTEM_ERROR,
+    }
+}
+
 /// Write whether clients shall trace.
 pub(crate) fn trace_text(trace_on: bool) -> &'static str {
     if trace_on { "true" } else { "false" }
@@ -45,15 +66,7 @@ pub(crate) struct Stored<'a> {
 
 impl Asker<'_> {
     fn begin<'o>(&self, out: &'o mut Vec<u8>, code: i32, remark: Option<&str>) -> FrameWriter<'o> {
-        let fields = Fields {
-            code,
-            language: Language::JAVA,
-            version: VERSION,
-            opaque: self.opaque,
-            flag: FLAG_RESPONSE,
-            remark,
-        };
-        let mut writer = FrameWriter::begin(out, self.encoding, &fields);
+        let mut writer = begin_answer(out, self.encoding, self.opaque, code, remark);
         writer.ext_text("MSG_REGION", self.region);
         writer.ext_plain("TRACE_ON", trace_text(self.trace_on));
         writer
@@ -78,24 +91,7 @@ impl Asker<'_> {
 
     /// Answer why the message was not stored.
     pub(crate) fn failed(&self, out: &mut Vec<u8>, error: &AppendError) {
-        let code = match error {
-            AppendError::IllegalTopic | AppendError::IllegalQueueId(_) => INVALID_PARAMETER,
-            AppendError::MessageTooLarge { .. }
-            | AppendError::PropertiesTooLarge(_)
-            | AppendError::BlankProperties
-            | AppendError::MalformedBatch(_)
-            | AppendError::SpecialInBatch(_) => MESSAGE_ILLEGAL,
-            AppendError::QueueSealed { .. } => NOT_LEADER_FOR_QUEUE,
-            AppendError::Store(
-                StoreError::DiskFull { .. }
-                | StoreError::ReadOnly { .. }
-                | StoreError::Closed
-                | StoreError::Poisoned { .. }
-                | StoreError::Io { .. },
-            ) => SERVICE_NOT_AVAILABLE,
-            _ => SYSTEM_ERROR,
-        };
-        self.refuse(out, code, &error.to_string());
+        self.refuse(out, failure_code(error), &error.to_string());
     }
 
     fn refuse(&self, out: &mut Vec<u8>, code: i32, remark: &str) {
@@ -107,6 +103,30 @@ impl Asker<'_> {
     fn finish(&self, writer: FrameWriter<'_>) {
         let _ = writer.finish(&[]);
     }
+}
+
+/// Answer that a request is carried out, of which there is nothing to tell.
+pub(crate) fn done(out: &mut Vec<u8>, encoding: Encoding, opaque: i32) {
+    // A header without a text of anybody's fits.
+    let _ = begin_answer(out, encoding, opaque, SUCCESS, None).finish(&[]);
+}
+
+fn begin_answer<'o>(
+    out: &'o mut Vec<u8>,
+    encoding: Encoding,
+    opaque: i32,
+    code: i32,
+    remark: Option<&str>,
+) -> FrameWriter<'o> {
+    let fields = Fields {
+        code,
+        language: Language::JAVA,
+        version: VERSION,
+        opaque,
+        flag: FLAG_RESPONSE,
+        remark,
+    };
+    FrameWriter::begin(out, encoding, &fields)
 }
 
 /// The JSON answer to a stored single message, made ahead: an answer of [`Asker::stored`], cut

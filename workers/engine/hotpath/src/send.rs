@@ -8,8 +8,8 @@ const SEND_MESSAGE: i32 = 10;
 const SEND_MESSAGE_V2: i32 = 310;
 const SEND_BATCH_MESSAGE: i32 = 320;
 
-/// Transaction and inner-batch bits (remoting.md 4.2): none of these messages is hot.
-const SYS_FLAG_COLD: i32 = 4 | 8 | 64 | 128;
+/// Bits of committed messages and inner batches (remoting.md 4.2): none of these messages is hot.
+const SYS_FLAG_COLD: i32 = 8 | 64 | 128;
 
 /// A field's place is its one-letter key's place in the alphabet.
 const LONG_NAMES: [&str; FIELD_COUNT] = [

@@ -17,7 +17,7 @@ const PIECES_MAX: usize = 1024;
 pub struct PullAnswers<'s> {
     heads: Vec<u8>,
     /// Where the head of each ends, and the records behind it.
-    bodies: Vec<(usize, RecordSlices<'s>)>,
+    bodies: Vec<(usize, Option<RecordSlices<'s>>)>,
     size: usize,
 }
 
@@ -26,7 +26,14 @@ impl<'s> PullAnswers<'s> {
     pub fn push(&mut self, head: &[u8], records: RecordSlices<'s>) {
         self.heads.extend_from_slice(head);
         self.size += head.len() + records.size();
-        self.bodies.push((self.heads.len(), records));
+        self.bodies.push((self.heads.len(), Some(records)));
+    }
+
+    /// Adds the beginning of a frame; records may follow.
+    pub fn push_bytes(&mut self, bytes: &[u8]) {
+        self.heads.extend_from_slice(bytes);
+        self.size += bytes.len();
+        self.bodies.push((self.heads.len(), None));
     }
 
     /// Bytes of all of them.
@@ -70,7 +77,7 @@ impl<'s> PullAnswers<'s> {
         let mut from = 0;
         self.bodies.iter().flat_map(move |(end, records)| {
             let head = &self.heads[std::mem::replace(&mut from, *end)..*end];
-            std::iter::once(head).chain(records.iter())
+            std::iter::once(head).chain(records.iter().flat_map(RecordSlices::iter))
         })
     }
 }

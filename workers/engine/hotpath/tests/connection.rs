@@ -151,6 +151,7 @@ fn a_conversation_comes_out_alike_however_it_is_cut() {
     }
 }
 
+/// Q14: the append is over when the bytes of the connection are received.
 #[test]
 fn what_is_answered_is_stored_where_the_answer_says() {
     let fixture = Fixture::new(FlushMode::Async);
@@ -228,6 +229,7 @@ fn random_damage_never_panics_and_stores_only_what_is_answered() {
     assert!(unanswered < stored / 100, "{unanswered} of {stored}");
 }
 
+/// Q84.
 #[test]
 fn a_read_returns_the_bodies_in_the_order_sent() {
     let fixture = Fixture::new(FlushMode::Async);

@@ -94,6 +94,7 @@ impl Fixture {
             moves_consumers: true,
             facts_version: self.hot.facts_version(),
             leading,
+            pop: None,
         };
         let granted = Arc::new(Granted::new(&kind, grant));
         self.hot.grant_pulls(&granted);
@@ -156,7 +157,7 @@ impl Fixture {
             let mut received = Received::default();
             let mut answers = PullAnswers::default();
             let taker = taker(&mut answers);
-            connection.answer_parked(&self.hot, &self.store, &mut received, taker);
+            connection.answer_parked(&self.hot, &self.store, &mut received, taker, NOW_MS);
             turns.push((id, bytes(&answers, &received), received.unchecked));
         }
         turns
@@ -320,6 +321,7 @@ fn a_pull_whose_grant_has_changed_is_checked_once_and_then_goes_on() {
         &fixture.store,
         &mut received,
         taker(&mut answers),
+        NOW_MS,
     );
     let unchecked = received.unchecked.take().unwrap();
     assert!(bytes(&answers, &received).is_empty());
@@ -334,6 +336,7 @@ fn a_pull_whose_grant_has_changed_is_checked_once_and_then_goes_on() {
         granted,
         &mut received,
         taker,
+        NOW_MS,
     );
 
     assert_eq!(codes(&decode(&bytes(&answers, &received))), [(1, FOUND)]);
@@ -456,6 +459,7 @@ fn a_pull_that_should_wait_on_is_refused_once_others_have_taken_its_room() {
         granted,
         &mut received,
         taker,
+        NOW_MS,
     );
 
     let refused = decode(&bytes(&answers, &received));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regent_hotpath as hotpath;
-use regent_hotpath::{Grant, Granted, LeadingSegment, PullFilter, PullKind};
+use regent_hotpath::{Grant, Granted, LeadingSegment, PopGrant, PullFilter, PullKind, RetryTopic};
 
 use crate::command::Command;
 use crate::filter::{PropertyFilter, chosen};
@@ -45,7 +45,7 @@ impl PullGrant {
     #[new]
     #[pyo3(signature = (code, group, topic, *, read_queue_count, tag_hashes, count_max, bytes_max,
         suggested_broker_id, parked_ms, moves_consumers, facts_version, property_filter=None,
-        version=None, expression=None, expression_type=None, leading=None))]
+        version=None, expression=None, expression_type=None, leading=None, retry_topics=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         code: i32,
@@ -64,6 +64,7 @@ impl PullGrant {
         expression: Option<&str>,
         expression_type: Option<&str>,
         leading: Option<&LeadingQueues>,
+        retry_topics: Option<Vec<(String, u8, i32)>>,
     ) -> Self {
         let filter = match version {
             Some(version) => PullFilter::Registered { version },
@@ -88,8 +89,22 @@ impl PullGrant {
             moves_consumers,
             facts_version,
             leading: leading.map(|it| Arc::clone(&it.0)),
+            pop: retry_topics.map(pop_grant),
         };
         Self(Arc::new(Granted::new(&kind, grant)))
+    }
+}
+
+fn pop_grant(retry_topics: Vec<(String, u8, i32)>) -> PopGrant {
+    let retries = retry_topics
+        .into_iter()
+        .map(|(name, flag, queue_count)| RetryTopic {
+            name,
+            flag,
+            queue_count,
+        });
+    PopGrant {
+        retries: retries.collect(),
     }
 }
 

@@ -11,15 +11,17 @@ use pyo3::types::PyBytes;
 use regent_commitlog as commitlog;
 use regent_hotpath as hotpath;
 use regent_hotpath::{
-    DecodedSend, HotPathConfig, PullAnswers, Taker, Topic, WaitingPull, append_send,
+    Arrival, DecodedSend, HotPathConfig, PullAnswers, Taker, Topic, WaitingPull, append_send,
     make_queue_file,
 };
 use regent_remoting::limits;
+use regent_share::Delivery;
 
 use crate::command::{Command, encoding_named, text_pairs};
 use crate::error::{Failure, ProtocolError};
 use crate::grant::{LeadingQueues, ParkedPull, PullGrant};
 use crate::message::host;
+use crate::pending::PendingTransactions;
 use crate::shared_store::SharedStore;
 use crate::store::Store;
 use crate::store_reads::copied;
@@ -29,14 +31,14 @@ use crate::store_reads::copied;
 /// 256 KiB each of them met 56 page faults, which cost more than the dispatcher does.
 const SHORT_ANSWER_BYTES_MAX: usize = 64 << 10;
 
-struct SharedHotPath {
-    hot: hotpath::HotPath,
-    store: Arc<SharedStore>,
+pub(crate) struct SharedHotPath {
+    pub(crate) hot: hotpath::HotPath,
+    pub(crate) store: Arc<SharedStore>,
 }
 
 /// What one broker's connections share.
 #[pyclass(frozen, module = "regent_engine")]
-pub(crate) struct HotPath(Arc<SharedHotPath>);
+pub(crate) struct HotPath(pub(crate) Arc<SharedHotPath>);
 
 #[pymethods]
 impl HotPath {
@@ -97,6 +99,15 @@ impl HotPath {
     fn set_writable(&self, writable: bool, reason: Option<&str>) {
         let reason = reason.unwrap_or("the broker does not take messages now");
         self.0.hot.set_writable(writable, reason);
+    }
+
+    #[getter]
+    fn transactions(&self) -> PendingTransactions {
+        PendingTransactions(Arc::clone(self.0.hot.pending_transactions()))
+    }
+
+    fn take_transactions(&self, timeout_ms: Option<i64>) {
+        self.0.hot.take_transactions(timeout_ms);
     }
 
     fn grant_pulls(&self, grant: &PullGrant) {
@@ -263,21 +274,60 @@ fn seed() -> u64 {
 type PulledOfQueue = (String, String, i32, usize, usize, usize, usize, u64);
 
 /// What one chunk came to.
-#[pyclass(frozen, get_all, module = "regent_engine")]
+#[pyclass(frozen, module = "regent_engine")]
 pub(crate) struct Received {
+    #[pyo3(get)]
     replies: Py<PyBytes>,
+    #[pyo3(get)]
     deferred: Py<PyBytes>,
+    #[pyo3(get)]
     deferred_position: u64,
+    deferred_deliveries: Vec<(u64, Delivery)>,
+    #[pyo3(get)]
     cold: Vec<Py<Command>>,
+    #[pyo3(get)]
     set_aside: Option<Py<Command>>,
-    arrivals: Vec<(String, i32, u64)>,
+    arrivals: Vec<Arrival>,
+    #[pyo3(get)]
     store_failure: Option<String>,
+    #[pyo3(get)]
     pull_answers: Option<Py<PyBytes>>,
+    #[pyo3(get)]
     left: usize,
+    #[pyo3(get)]
     pulled: Vec<PulledOfQueue>,
+    #[pyo3(get)]
     commits: Vec<(String, String, i32, i64)>,
+    #[pyo3(get)]
     is_turn_due: bool,
+    #[pyo3(get)]
+    is_parked: bool,
+    #[pyo3(get)]
     unchecked: Option<Py<ParkedPull>>,
+}
+
+#[pymethods]
+impl Received {
+    #[getter]
+    fn has_appended(&self) -> bool {
+        !self.arrivals.is_empty()
+    }
+
+    #[getter]
+    fn deferred_deliveries(&self) -> Vec<(u64, i64, u16)> {
+        let deliveries = self.deferred_deliveries.iter();
+        deliveries
+            .map(|(sq_id, it)| (*sq_id, it.pop_time_ms, it.tag))
+            .collect()
+    }
+
+    #[getter]
+    fn arrivals(&self) -> Vec<(&str, i32, u64)> {
+        let arrivals = self.arrivals.iter();
+        arrivals
+            .map(|it| (&*it.topic, it.queue_id, it.max_offset))
+            .collect()
+    }
 }
 
 impl Received {
@@ -298,22 +348,14 @@ impl Received {
         let unchecked: PyResult<_> = unchecked
             .map(|pull| Py::new(py, ParkedPull::new(py, pull)?))
             .transpose();
-        let arrivals = received.arrivals.into_iter();
         Ok(Self {
             replies: PyBytes::new(py, &received.replies).unbind(),
             deferred: PyBytes::new(py, &received.deferred).unbind(),
             deferred_position: received.deferred_position,
+            deferred_deliveries: received.deferred_deliveries,
             cold: cold?,
             set_aside: set_aside?,
-            arrivals: arrivals
-                .map(|arrival| {
-                    (
-                        arrival.topic.to_string(),
-                        arrival.queue_id,
-                        arrival.max_offset,
-                    )
-                })
-                .collect(),
+            arrivals: received.arrivals,
             store_failure: received.store_failure,
             pull_answers,
             left: received.left,
@@ -339,6 +381,7 @@ impl Received {
                 .map(|it| (it.group, it.topic, it.queue_id, it.offset))
                 .collect(),
             is_turn_due: received.is_turn_due,
+            is_parked: received.is_parked,
             unchecked: unchecked?,
         })
     }
@@ -445,47 +488,90 @@ impl Connection {
         Ok(connection.park(&self.shared.hot, &grant.0, &pull))
     }
 
-    #[pyo3(signature = (*, bytes_max, socket=None))]
+    #[pyo3(signature = (*, bytes_max, now_ms, elapsed_ms, socket=None))]
     fn answer_parked(
         &self,
         py: Python<'_>,
         bytes_max: usize,
+        now_ms: i64,
+        elapsed_ms: i64,
         socket: Option<RawFd>,
     ) -> PyResult<Received> {
-        self.answer(
-            py,
+        let how = Answering {
             bytes_max,
+            elapsed_ms,
             socket,
-            |connection, hot, store, received, taker| {
-                connection.answer_parked(hot, store, received, taker);
-            },
-        )
+        };
+        let (received, ()) = self.answer(py, how, |connection, hot, store, received, taker| {
+            connection.answer_parked(hot, store, received, taker, now_ms);
+        })?;
+        Ok(received)
     }
 
-    #[pyo3(signature = (pull, grant, *, socket=None))]
+    #[pyo3(signature = (command, grant, *, now_ms, elapsed_ms, may_wait, socket=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn pop(
+        &self,
+        py: Python<'_>,
+        command: &Command,
+        grant: &PullGrant,
+        now_ms: i64,
+        elapsed_ms: i64,
+        may_wait: bool,
+        socket: Option<RawFd>,
+    ) -> PyResult<(bool, Received)> {
+        let header = command.header(py)?;
+        let encoding = encoding_named(command.encoding)?;
+        let (opaque, granted) = (command.opaque, Arc::clone(&grant.0));
+        let how = Answering {
+            bytes_max: usize::MAX,
+            elapsed_ms,
+            socket,
+        };
+        let (received, is_taken) =
+            self.answer(py, how, |connection, hot, store, received, taker| {
+                let request = (opaque, encoding, &*header);
+                let clock = (now_ms, may_wait);
+                connection.pop(hot, store, request, &granted, received, taker, clock)
+            })?;
+        Ok((is_taken, received))
+    }
+
+    #[pyo3(signature = (pull, grant, *, now_ms, elapsed_ms, socket=None))]
     fn resume(
         &self,
         py: Python<'_>,
         pull: &ParkedPull,
         grant: &PullGrant,
+        now_ms: i64,
+        elapsed_ms: i64,
         socket: Option<RawFd>,
     ) -> PyResult<Received> {
         let granted = Arc::clone(&grant.0);
         let Some(pull) = pull.take() else {
             return Err(PyValueError::new_err("the pull was resumed before"));
         };
-        self.answer(
-            py,
-            usize::MAX,
+        let how = Answering {
+            bytes_max: usize::MAX,
+            elapsed_ms,
             socket,
-            |connection, hot, store, received, taker| {
-                connection.resume(hot, store, pull, granted, received, taker);
-            },
-        )
+        };
+        let (received, ()) = self.answer(py, how, |connection, hot, store, received, taker| {
+            connection.resume(hot, store, pull, granted, received, taker, now_ms);
+        })?;
+        Ok(received)
     }
 }
 
 const POISONED: &str = "the connection refuses work after a panic";
+
+/// How answers of pulls leave.
+#[derive(Clone, Copy)]
+struct Answering {
+    bytes_max: usize,
+    elapsed_ms: i64,
+    socket: Option<RawFd>,
+}
 
 impl Connection {
     fn locked(&self) -> Result<MutexGuard<'_, hotpath::Connection>, Failure> {
@@ -494,37 +580,37 @@ impl Connection {
     }
 
     /// Run work that answers pulls, and write the answers.
-    fn answer(
+    fn answer<T: Send>(
         &self,
         py: Python<'_>,
-        bytes_max: usize,
-        socket: Option<RawFd>,
+        how: Answering,
         work: impl for<'s> FnOnce(
             &mut hotpath::Connection,
             &hotpath::HotPath,
             &'s commitlog::Store,
             &mut hotpath::Received,
             Taker<'_, 's>,
-        ) + Send,
-    ) -> PyResult<Received> {
-        let (received, rest) = self.shared.store.run(py, |store| {
+        ) -> T
+        + Send,
+    ) -> PyResult<(Received, T)> {
+        let (received, rest, done) = self.shared.store.run(py, |store| {
             let mut received = hotpath::Received::default();
             let mut connection = self.locked()?;
             let hot = &self.shared.hot;
             let mut answers = PullAnswers::default();
             let taker = Taker {
-                bytes_max,
+                bytes_max: how.bytes_max,
                 answer_bytes_max: usize::MAX,
                 answers: &mut answers,
-                elapsed_ms: 0,
+                elapsed_ms: how.elapsed_ms,
             };
             let began_at = Instant::now();
-            work(&mut connection, hot, store, &mut received, taker);
-            let rest = handed_over(store, &answers, socket)?;
+            let done = work(&mut connection, hot, store, &mut received, taker);
+            let rest = handed_over(store, &answers, how.socket)?;
             hot.note_turn(&received, began_at.elapsed());
-            Ok((received, rest))
+            Ok((received, rest, done))
         })?;
-        Received::new(py, received, rest)
+        Ok((Received::new(py, received, rest)?, done))
     }
 }
 

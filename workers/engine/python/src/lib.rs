@@ -13,9 +13,11 @@ mod hotpath;
 mod inspect;
 mod log_reader;
 mod message;
+mod pending;
 mod rebuild;
 mod replication;
 mod shared_store;
+mod shares;
 mod store;
 mod store_reads;
 mod store_results;
@@ -33,6 +35,7 @@ mod regent_engine {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("IN_MEMORY_BYTES", regent_hotpath::IN_MEMORY_BYTES)?;
         module.add("PARKED_COUNT_MAX", regent_hotpath::PARKED_COUNT_MAX)?;
         module.add("PARKED_MS_MAX", regent_hotpath::PARKED_MS_MAX)
     }
@@ -60,9 +63,13 @@ mod regent_engine {
         parse_properties, tag_hash,
     };
     #[pymodule_export]
+    use crate::pending::{Pending, PendingTransactions};
+    #[pymodule_export]
     use crate::rebuild::{Rebuild, Rebuilt};
     #[pymodule_export]
     use crate::replication::{LogCopy, MasterLink, ReplicaLink};
+    #[pymodule_export]
+    use crate::shares::{Finished, HeldShare, HeldShareMessage, parse_pop_handle};
     #[pymodule_export]
     use crate::store::Store;
     #[pymodule_export]

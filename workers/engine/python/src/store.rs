@@ -27,7 +27,7 @@ pub(crate) fn now_ms() -> i64 {
 
 /// A message that has no position yet: the attributes of an object of Python.
 #[derive(FromPyObject)]
-struct Draft {
+pub(crate) struct Draft {
     topic: String,
     queue_id: i32,
     body: PyBackedBytes,
@@ -42,12 +42,12 @@ struct Draft {
 
 impl Draft {
     /// The addresses of the producer and of the broker.
-    fn hosts(&self, own: SocketAddr) -> PyResult<(SocketAddr, SocketAddr)> {
+    pub(crate) fn hosts(&self, own: SocketAddr) -> PyResult<(SocketAddr, SocketAddr)> {
         let store_host = self.store_host.as_ref().map_or(Ok(own), host)?;
         Ok((host(&self.born_host)?, store_host))
     }
 
-    fn message<'a>(
+    pub(crate) fn message<'a>(
         &'a self,
         properties: &'a [u8],
         (born_host, store_host): (SocketAddr, SocketAddr),

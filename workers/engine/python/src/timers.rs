@@ -1,6 +1,6 @@
 //! Timers of the store: messages that wait for a time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -24,12 +24,26 @@ impl DueTimers {
             .map(|((topic, queue_id), position)| (topic, queue_id, position))
             .collect()
     }
+
+    #[getter]
+    fn positions(&self) -> Vec<u64> {
+        self.0.positions()
+    }
+
+    #[getter]
+    fn messages(&self) -> Vec<(u64, String, i32)> {
+        let messages = self.0.messages().into_iter();
+        messages
+            .map(|(position, (topic, queue_id))| (position, topic, queue_id))
+            .collect()
+    }
 }
 
 /// What one call delivered.
 #[pyclass(frozen, get_all, module = "regent_engine")]
 pub(crate) struct DeliveredTimers {
     arrivals: Vec<(String, i32, u64)>,
+    gone: Vec<u64>,
     discarded: Vec<(u64, String)>,
     failure: Option<String>,
     is_stuck: bool,
@@ -111,14 +125,21 @@ impl Store {
         Ok(due.map(DueTimers))
     }
 
-    #[pyo3(signature = (due, targets, *, may_hold))]
+    #[pyo3(signature = (due, targets, *, may_hold, gone))]
     fn deliver_timers(
         &self,
         py: Python<'_>,
         due: &DueTimers,
-        targets: HashMap<(String, i32), (i32, u64)>,
+        targets: Option<HashMap<(String, i32), (i32, u64)>>,
         may_hold: bool,
+        gone: HashSet<u64>,
     ) -> PyResult<DeliveredTimers> {
+        let passage = commitlog::Passage {
+            may_hold,
+            gone,
+            appends_none: targets.is_none(),
+        };
+        let targets = targets.unwrap_or_default();
         let target = |queue: &commitlog::RealQueue| {
             let (queue_id, void_before) = *targets.get(queue)?;
             Some(commitlog::TimerTarget {
@@ -127,10 +148,11 @@ impl Store {
             })
         };
         let delivered = self.0.run(py, |store| {
-            Ok(store.deliver_timers(&due.0, target, may_hold, now_ms())?)
+            Ok(store.deliver_timers(&due.0, target, passage, now_ms())?)
         })?;
         Ok(DeliveredTimers {
             arrivals: delivered.arrivals,
+            gone: delivered.gone,
             discarded: delivered.discarded,
             failure: delivered.failure.map(|error| error.to_string()),
             is_stuck: delivered.is_stuck,

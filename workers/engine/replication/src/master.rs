@@ -14,7 +14,7 @@ pub enum Heard {
     Report(u64),
 }
 
-/// A part of the log on its way to a replica.
+/// A part of the log on its way to a replica: nothing of connections or sessions (Q43).
 #[derive(Debug)]
 pub struct Transfer<'a> {
     /// What goes before the log bytes.

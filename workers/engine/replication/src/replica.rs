@@ -1,4 +1,6 @@
-//! A replica's end of the connection to its master.
+//! A replica's end of the connection to its master: it appends what comes, as it comes (Q16).
+//!
+//! A new member is brought up to date like that (Q41). What is new goes to the back, as always (Q50).
 
 use regent_commitlog::{Epoch, EpochList, Store, UNIT_HEAD_SIZE, unit_size};
 

@@ -2,7 +2,7 @@
 //!
 //! Who appends sends what is new at once. A thread does while much is missing, which may have to
 //! come from the disk, and while the socket takes no more: a replica that is far behind or reads
-//! slowly holds nobody up. One of the two has the turn at any time.
+//! slowly holds nobody up (Q56). What it does not read stays in the log, so nothing piles up (Q70, Q71). One of the two has the turn at any time.
 
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;

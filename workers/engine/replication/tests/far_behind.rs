@@ -57,6 +57,7 @@ fn records(log: &[u8]) -> Vec<(usize, usize)> {
     found
 }
 
+/// Q41, Q50: what is appended while a replica is far behind comes behind the rest.
 #[test]
 fn however_much_arrives_at_once_the_log_and_the_queues_become_the_same() {
     for seed in 0..6 {

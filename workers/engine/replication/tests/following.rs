@@ -64,6 +64,7 @@ fn step(rng: &mut Rng, wire: &mut Wire, master: &Store, replica: &mut Store, dir
     }
 }
 
+/// O39: a replica that is killed goes on from where its log ends. Phases of an update do not exist here.
 #[test]
 fn whatever_happens_on_the_way_the_replica_becomes_the_same() {
     for seed in 0..RUN_COUNT {
@@ -91,6 +92,7 @@ fn whatever_happens_on_the_way_the_replica_becomes_the_same() {
     }
 }
 
+/// Q43: the log is all that a replica gets.
 #[test]
 fn the_files_of_closed_logs_are_the_same() {
     let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());

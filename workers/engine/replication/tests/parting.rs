@@ -158,6 +158,7 @@ fn an_epoch_without_a_record_yet_is_known_over_the_next_connection_too() {
     }
 }
 
+/// O38: a replica that has a part of the log goes on with the next master.
 #[test]
 fn masters_change_again_and_again_and_the_logs_stay_one() {
     for seed in 0..8 {
@@ -218,6 +219,7 @@ fn a_master_older_than_the_controller_said_is_refused() {
     ));
 }
 
+/// O34: of a damaged record at one member.
 #[test]
 fn damage_on_the_way_is_never_taken_over() {
     let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());

@@ -45,6 +45,28 @@ struct DueTimer {
     record: Vec<u8>,
 }
 
+/// How the messages of one call of [`Store::deliver_timers`] may pass.
+#[derive(Debug, Default)]
+pub struct Passage {
+    /// Whether a message without a target is held, so that others pass it.
+    pub may_hold: bool,
+    /// Log positions of messages that wait no more, since they are elsewhere: they are not copied.
+    pub gone: HashSet<u64>,
+    /// Whether this broker appends nothing: then no message gets another place to wait, either.
+    pub appends_none: bool,
+}
+
+impl Passage {
+    /// One that holds messages without a target.
+    #[must_use]
+    pub fn holding() -> Self {
+        Self {
+            may_hold: true,
+            ..Self::default()
+        }
+    }
+}
+
 /// What a broker knows of a queue that due messages go to.
 #[derive(Debug, Clone, Copy)]
 pub struct TimerTarget {
@@ -59,6 +81,8 @@ pub struct TimerTarget {
 pub struct DeliveredTimers {
     /// Queues that took messages: topic, id, and the offset of the next message.
     pub arrivals: Vec<(String, i32, u64)>,
+    /// Messages that were passed over, since they are elsewhere.
+    pub gone: Vec<u64>,
     /// Messages that can never be delivered: log position and reason.
     pub discarded: Vec<(u64, String)>,
     /// Why the rest was not delivered; it is due again.
@@ -70,16 +94,30 @@ pub struct DeliveredTimers {
 }
 
 impl DueTimers {
+    /// The log positions of all messages.
+    #[must_use]
+    pub fn positions(&self) -> Vec<u64> {
+        self.items.iter().map(DueTimer::log_position).collect()
+    }
+
+    /// The messages that are for a queue: log position, and queue.
+    #[must_use]
+    pub fn messages(&self) -> Vec<(u64, RealQueue)> {
+        let delivered = self.items.iter().filter(|it| it.action == Action::Deliver);
+        let message = |item: &DueTimer| {
+            let queue = item.record().and_then(|record| real_queue(&record))?;
+            Some((item.log_position(), queue))
+        };
+        delivered.filter_map(message).collect()
+    }
+
     /// The queues that the messages are for, each once, with the least log position of its messages.
     #[must_use]
     pub fn queues(&self) -> Vec<(RealQueue, u64)> {
         let mut queues: Vec<(RealQueue, u64)> = Vec::new();
-        for item in &self.items {
-            let queue = item.record().and_then(|record| real_queue(&record));
-            if let Some(queue) = queue.filter(|_| item.action == Action::Deliver)
-                && !queues.iter().any(|(known, _)| *known == queue)
-            {
-                queues.push((queue, item.log_position()));
+        for (position, queue) in self.messages() {
+            if !queues.iter().any(|(known, _)| *known == queue) {
+                queues.push((queue, position));
             }
         }
         queues
@@ -90,6 +128,8 @@ impl DueTimers {
 enum Copied<'a> {
     /// Nothing goes to any queue.
     Nothing,
+    /// It is elsewhere.
+    Gone,
     /// Its queue takes no messages now.
     Waits(RealQueue),
     /// It can never be delivered.
@@ -117,14 +157,26 @@ impl DueTimer {
         RecordView::parse(&self.record).ok()
     }
 
-    fn copy(&self, target: impl Fn(&RealQueue) -> Option<TimerTarget>, now_ms: i64) -> Copied<'_> {
+    fn copy(
+        &self,
+        target: impl Fn(&RealQueue) -> Option<TimerTarget>,
+        passage: &Passage,
+        now_ms: i64,
+    ) -> Copied<'_> {
         let Some(record) = self.record().filter(|_| self.action != Action::Nothing) else {
             return Copied::Nothing;
         };
+        if passage.gone.contains(&self.log_position()) {
+            return Copied::Gone;
+        }
         let record = Box::new(record);
         let properties = copied_properties(&record, &self.action, now_ms);
         if self.action == Action::Roll {
-            return Copied::Made((TIMER_TOPIC.to_owned(), 0), record, properties);
+            let queue = (TIMER_TOPIC.to_owned(), 0);
+            if passage.appends_none {
+                return Copied::Waits(queue);
+            }
+            return Copied::Made(queue, record, properties);
         }
         let Some(queue) = real_queue(&record) else {
             return Copied::Discarded("it names no topic and queue".into());
@@ -150,6 +202,10 @@ impl DeliveredTimers {
     ) -> Taken {
         let ((topic, queue_id), record, properties) = match copied {
             Copied::Nothing => return Taken::Done,
+            Copied::Gone => {
+                self.gone.push(item.log_position());
+                return Taken::Done;
+            }
             Copied::Waits(queue) => return Taken::Waits(queue),
             Copied::Discarded(reason) => {
                 self.discarded.push((item.log_position(), reason));
@@ -182,7 +238,7 @@ impl DeliveredTimers {
         writer: &mut Writer<'_>,
         due: &DueTimers,
         target: impl Fn(&RealQueue) -> Option<TimerTarget>,
-        (mut holding, may_hold): (HashSet<RealQueue>, bool),
+        (mut holding, passage): (HashSet<RealQueue>, &Passage),
         now_ms: i64,
     ) -> Passed {
         let mut passed = Passed {
@@ -193,11 +249,12 @@ impl DeliveredTimers {
         for item in &due.items {
             let copied = item.copy(
                 |queue| target(queue).filter(|_| !holding.contains(queue)),
+                passage,
                 now_ms,
             );
             match self.take(writer, item, copied, now_ms) {
                 Taken::Done => {}
-                Taken::Waits(queue) if may_hold => {
+                Taken::Waits(queue) if passage.may_hold => {
                     holding.insert(queue.clone());
                     passed.aside.push((queue, item.waiting));
                 }
@@ -398,7 +455,7 @@ impl Store {
     /// Copies messages that are due to their topics, as far as the store takes them.
     ///
     /// `target` tells of each queue of [`DueTimers::queues`] where its messages go. A message without a
-    /// target is held if `may_hold`, and tried again between two slots; else it holds up all that follow.
+    /// target is held if it may be, and tried again between two slots; else it holds up all that follow.
     /// While messages are held, the progress stays as it was: a failover delivers from there on.
     ///
     /// # Errors
@@ -407,7 +464,7 @@ impl Store {
         &self,
         due: &DueTimers,
         target: impl Fn(&RealQueue) -> Option<TimerTarget>,
-        may_hold: bool,
+        passage: Passage,
         now_ms: i64,
     ) -> Result<DeliveredTimers, StoreError> {
         let mut delivered = DeliveredTimers::default();
@@ -424,8 +481,11 @@ impl Store {
         };
         let passed = {
             let mut writer = self.writer()?;
-            let holds = (holding, may_hold && !is_held);
-            delivered.take_all(&mut writer, due, target, holds, now_ms)
+            let passage = Passage {
+                may_hold: passage.may_hold && !is_held,
+                ..passage
+            };
+            delivered.take_all(&mut writer, due, target, (holding, &passage), now_ms)
         };
         delivered.is_stuck = passed.is_stuck && !is_held;
         let mut timers = self.timers.lock();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 
 use regent_commitlog::{
-    NewMessage, Store, StoreConfig, TimerProgress, TimerTarget, property_entries,
+    NewMessage, Passage, Store, StoreConfig, TimerProgress, TimerTarget, property_entries,
 };
 
 use crate::support::*;
@@ -96,7 +96,9 @@ fn follow(store: &Store) {
 fn deliver(store: &Store, now_ms: i64) {
     follow(store);
     while let Some(due) = store.due_timers(now_ms, 2, 1 << 20).unwrap() {
-        let delivered = store.deliver_timers(&due, anywhere, true, now_ms).unwrap();
+        let delivered = store
+            .deliver_timers(&due, anywhere, Passage::holding(), now_ms)
+            .unwrap();
         assert!(delivered.failure.is_none(), "{:?}", delivered.failure);
         follow(store);
     }
@@ -195,7 +197,7 @@ fn nothing_is_delivered_twice_or_lost_after_a_restart_at_any_batch() {
             for _ in 0..stopped_after {
                 if let Some(due) = store.due_timers(START_MS + 2000, 1, 1 << 20).unwrap() {
                     store
-                        .deliver_timers(&due, anywhere, true, START_MS + 2000)
+                        .deliver_timers(&due, anywhere, Passage::holding(), START_MS + 2000)
                         .unwrap();
                 }
             }
@@ -227,7 +229,7 @@ fn a_record_amid_a_slot_says_how_far_that_is() {
     follow(&store);
     let due = store.due_timers(START_MS + 2000, 2, 1 << 20).unwrap();
     store
-        .deliver_timers(&due.unwrap(), anywhere, true, START_MS + 2000)
+        .deliver_timers(&due.unwrap(), anywhere, Passage::holding(), START_MS + 2000)
         .unwrap();
     let (progress, is_whole) = store.timer_progress().unwrap();
     assert!(is_whole);
@@ -394,12 +396,71 @@ fn deliver_except(store: &Store, closed: i32, may_hold: bool, now_ms: i64) -> bo
     follow(store);
     while let Some(due) = store.due_timers(now_ms, 2, 1 << 20).unwrap() {
         let open = |queue: &(String, i32)| anywhere(queue).filter(|it| it.queue_id != closed);
-        let delivered = store.deliver_timers(&due, open, may_hold, now_ms).unwrap();
+        let passage = Passage {
+            may_hold,
+            ..Passage::default()
+        };
+        let delivered = store.deliver_timers(&due, open, passage, now_ms).unwrap();
         if delivered.is_stuck {
             return false;
         }
     }
     true
+}
+
+/// Lets all that is due pass, of which some is gone, at a broker that appends nothing.
+fn pass(store: &Store, gone: &[u64], now_ms: i64) -> usize {
+    follow(store);
+    let mut held_count = 0;
+    while let Some(due) = store.due_timers(now_ms, 2, 1 << 20).unwrap() {
+        let passage = Passage {
+            may_hold: true,
+            gone: gone.iter().copied().collect(),
+            appends_none: true,
+        };
+        let passed = store
+            .deliver_timers(&due, |_| None, passage, now_ms)
+            .unwrap();
+        held_count = passed.held_count;
+    }
+    held_count
+}
+
+#[test]
+fn messages_that_are_gone_pass_and_the_others_are_held_where_nothing_is_appended() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    append(&store, "other", 0, b"begins the log");
+    let first = wait_for(&store, START_MS, "first");
+    let second = wait_for(&store, START_MS, "second");
+    let end = store.max_position();
+    lead(&store);
+
+    assert_eq!(pass(&store, &[second], START_MS + 1000), 1, "one is held");
+    assert_eq!(store.timer_progress(), None, "the record stays");
+    assert_eq!(pass(&store, &[first], START_MS + 1000), 0);
+
+    assert!(store.timer_progress().is_some());
+    assert_eq!(store.max_position(), end, "nothing is appended");
+}
+
+#[test]
+fn a_message_for_a_later_turn_of_the_wheel_waits_where_nothing_is_appended() {
+    let dir = tempdir();
+    let store = open_timers(dir.path());
+    append(&store, "other", 0, b"begins the log");
+    wait_for(&store, START_MS + 3 * DAY_MS, "rolled");
+    let end = store.max_position();
+    lead(&store);
+
+    assert_eq!(pass(&store, &[], START_MS + 2 * DAY_MS + 1000), 1);
+    assert_eq!(store.max_position(), end);
+
+    // As its master, it goes on to the later turn.
+    store.stop_timers();
+    lead(&store);
+    deliver(&store, START_MS + 3 * DAY_MS + 1000);
+    assert_eq!(delivered(&store), ["rolled"]);
 }
 
 /// Messages of two queues, in two slots.
@@ -535,7 +596,7 @@ fn a_message_to_a_topic_that_was_deleted_since_is_discarded() {
     };
 
     let done = store
-        .deliver_timers(&due, target, true, START_MS + 1000)
+        .deliver_timers(&due, target, Passage::holding(), START_MS + 1000)
         .unwrap();
 
     assert_eq!(done.discarded.len(), 1);
@@ -562,11 +623,11 @@ fn a_batch_of_a_former_term_is_not_delivered() {
 
     store.stop_timers();
     store
-        .deliver_timers(&due, anywhere, true, START_MS + 1000)
+        .deliver_timers(&due, anywhere, Passage::holding(), START_MS + 1000)
         .unwrap();
     lead(&store);
     store
-        .deliver_timers(&due, anywhere, true, START_MS + 1000)
+        .deliver_timers(&due, anywhere, Passage::holding(), START_MS + 1000)
         .unwrap();
 
     assert_eq!(delivered(&store), Vec::<String>::new());

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use regent_commitlog::{QueueRead, ReadOutcome, ReadStatus, RecordSlices, Store};
-use regent_remoting::{Encoding, Frame, Header};
+use regent_remoting::{Encoding, Frame, Header, decode_header};
 
 use super::{Call, Connection};
 use crate::broker::HotPath;
 use crate::leading::{Led, adds_delta};
 use crate::parked::ParkedPull;
-use crate::pull::{Commit, Grant, Granted, GrantedFilter, PullRequest, Taker};
+use crate::pop::NOTIFICATION;
+use crate::pull::{Commit, Grant, Granted, GrantedFilter, PullFields, PullRequest, Taker};
 use crate::pulled::{Answering, PullAnswer};
 use crate::received::{Outcome, Received};
 use crate::reply::{SUCCESS, SYSTEM_BUSY, SYSTEM_ERROR};
@@ -66,6 +67,8 @@ impl Connection {
             offset: pull.offset,
             count_max: pull.count_max,
             deadline_ms: pull.deadline_ms,
+            ends_ms: pull.deadline_ms,
+            is_pop: false,
             adds_delta: pull.adds_delta,
             is_over: false,
         })
@@ -79,10 +82,12 @@ impl Connection {
         store: &'s Store,
         received: &mut Received,
         taker: Taker<'_, 's>,
+        now_ms: i64,
     ) {
         let topics = hot.topics();
         let (id, peer, scratch) = (self.id, self.peer, &mut self.scratch);
-        let mut call = Call::new(hot, store, &topics, peer, 0, scratch, received, taker);
+        let mut call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, taker);
+        call.connection = id;
         for _ in 0..READY_A_TURN {
             if call.received.pulled_bytes >= call.taker.bytes_max {
                 break;
@@ -106,6 +111,7 @@ impl Connection {
     }
 
     /// Answer a pull of [`Received::unchecked`] that passed the checks again, or have it wait again.
+    #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
     pub fn resume<'s>(
         &mut self,
         hot: &HotPath,
@@ -114,11 +120,42 @@ impl Connection {
         granted: Arc<Granted>,
         received: &mut Received,
         taker: Taker<'_, 's>,
+        now_ms: i64,
     ) {
         let topics = hot.topics();
-        let (peer, scratch) = (self.peer, &mut self.scratch);
-        let mut call = Call::new(hot, store, &topics, peer, 0, scratch, received, taker);
+        let (id, peer, scratch) = (self.id, self.peer, &mut self.scratch);
+        let mut call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, taker);
+        call.connection = id;
         call.resume(pull, granted);
+    }
+
+    /// Answer a POP or a NOTIFICATION that passed the checks, or have it wait. `false` leaves it: its share queues have no
+    /// names yet, or its messages are on the disk alone and it must not wait for them.
+    #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
+    pub fn pop<'s>(
+        &mut self,
+        hot: &HotPath,
+        store: &'s Store,
+        (opaque, encoding, header): (i32, Encoding, &[u8]),
+        granted: &Arc<Granted>,
+        received: &mut Received,
+        taker: Taker<'_, 's>,
+        (now_ms, may_wait): (i64, bool),
+    ) -> bool {
+        let mut fields = PullFields::default();
+        let code = decode_header(encoding, header, &mut fields).map(|it| it.code);
+        let (Some(request), Ok(code)) = (fields.pop(), code) else {
+            return false;
+        };
+        let topics = hot.topics();
+        let (id, peer, scratch) = (self.id, self.peer, &mut self.scratch);
+        let mut call = Call::new(hot, store, &topics, peer, now_ms, scratch, received, taker);
+        call.connection = id;
+        let asker = (opaque, encoding);
+        if code == NOTIFICATION {
+            return call.notify_or_park(&request, granted, asker, header);
+        }
+        call.pop_or_park(&request, granted, asker, header, may_wait)
     }
 }
 
@@ -175,6 +212,8 @@ impl<'s> Call<'_, '_, 's> {
                     offset: next_offset,
                     count_max,
                     deadline_ms: self.taker.elapsed_ms + parked_ms,
+                    ends_ms: self.taker.elapsed_ms + parked_ms,
+                    is_pop: false,
                     adds_delta: true,
                     is_over: false,
                 });
@@ -194,6 +233,9 @@ impl<'s> Call<'_, '_, 's> {
 
     /// Answer a pull that has waited, or have it wait on behind messages that its filter leaves out.
     fn resume(&mut self, mut pull: ParkedPull, granted: Arc<Granted>) {
+        if pull.is_pop {
+            return self.resume_pop(pull, &granted);
+        }
         if !granted.has_filter_of(&pull.granted) {
             // The client would drop messages that its old filter leaves out, so it gets none. No message
             // of the new filter is skipped: the client pulls from here again.

@@ -1,14 +1,26 @@
-//! Sends: append the message, and answer.
+//! Sends: append the message, and answer. The thread of the connection appends at once, in the order of arrival,
+//! and the log is what replicas receive (Q14, Q84).
 
-use regent_commitlog::{AppendError, NewMessage, Store, Writer, batch_properties};
+use regent_commitlog::{AppendError, Appended, NewMessage, Store, Writer, batch_properties};
 use regent_remoting::message_id::append_message_id;
 use regent_remoting::{Encoding, Frame, Header};
 
 use super::Call;
-use crate::broker::SendQueue;
+use crate::broker::{HotTopic, SendQueue};
+use crate::pending::Pending;
 use crate::properties::{Verdict, special_in_batch};
 use crate::reply::{Answered, Asker, Stored};
 use crate::send::SendRequest;
+use crate::transactions::{HALF_TOPIC, PREPARED, QUEUE_ID, TRANSACTION_BITS, fits};
+
+/// What is to be done with a message.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    /// Whether the sender wants to wait for the flush.
+    waits: bool,
+    /// When the producer of a half message may be asked.
+    half_due_ms: Option<i64>,
+}
 
 impl Call<'_, '_, '_> {
     /// Append and answer a send, whose properties have been received. `false` leaves it, untouched,
@@ -26,7 +38,7 @@ impl Call<'_, '_, '_> {
         let Some(topic) = self.topics.get(send.topic.as_ref()) else {
             return false;
         };
-        let Verdict::Ordinary { waits } = self.scratch.properties.keep() else {
+        let Some(plan) = self.plan(topic, send) else {
             return false;
         };
         let Some(queue) = topic.queue(send.queue_id, &self.hot.next_queue) else {
@@ -46,9 +58,13 @@ impl Call<'_, '_, '_> {
             }
             return true;
         }
+        let (stored_name, stored_id) = match plan.half_due_ms {
+            Some(_) => (&self.hot.transactions.half_topic, QUEUE_ID),
+            None => (&topic.name, queue_id),
+        };
         if self.is_setting_aside {
             let count = send.count_max(frame.body.len());
-            self.lacks_file = self.lacks_queue_file(&topic.name, queue_id, count);
+            self.lacks_file = self.lacks_queue_file(stored_name, stored_id, count);
             if self.lacks_file {
                 return false;
             }
@@ -62,27 +78,55 @@ impl Call<'_, '_, '_> {
             reconsume_times: send.reconsume_times,
             ..NewMessage::new(&topic.name, queue_id, frame.body)
         };
-        let outcome = if send.is_batch {
-            self.append_batch(message)
-        } else {
-            self.append_one(message)
+        let outcome = match plan.half_due_ms {
+            Some(due_ms) => self.append_half(message, due_ms),
+            None if send.is_batch => self.append_batch(message),
+            None => self.append_one(message),
         };
+        let is_oneway = header.is_oneway();
         match outcome {
             Ok(first) => {
-                self.answer(&asker, header.is_oneway(), waits, queue, first);
+                self.answer(&asker, is_oneway, plan.waits, queue, first);
                 let next = first + self.scratch.appended.len() as u64;
-                self.received.note_arrival(&topic.name, queue_id, next);
+                self.received.note_arrival(stored_name, stored_id, next);
             }
-            Err(error) => {
-                if let AppendError::Store(failure) = &error {
-                    self.received.store_failure = Some(failure.to_string());
-                }
-                if !header.is_oneway() {
-                    asker.failed(&mut self.received.replies, &error);
-                }
-            }
+            Err(error) => self.refuse(&asker, is_oneway, &error),
         }
         true
+    }
+
+    fn refuse(&mut self, asker: &Asker<'_>, is_oneway: bool, error: &AppendError) {
+        if let AppendError::Store(failure) = error {
+            self.received.store_failure = Some(failure.to_string());
+        }
+        if !is_oneway {
+            asker.failed(&mut self.received.replies, error);
+        }
+    }
+
+    /// Judge a message by its properties. `None` leaves it for the dispatcher.
+    fn plan(&mut self, topic: &HotTopic, send: &SendRequest<'_>) -> Option<Plan> {
+        let properties = &mut self.scratch.properties;
+        let verdict = if self.is_checked {
+            properties.keep_checked()
+        } else {
+            properties.keep()
+        };
+        match verdict {
+            Verdict::Ordinary { waits } if send.sys_flag & PREPARED == 0 => Some(Plan {
+                waits,
+                half_due_ms: None,
+            }),
+            Verdict::Half { waits, immunity_s } if !send.is_batch && !topic.is_static() => {
+                let timeout_ms = self.hot.transactions.timeout_ms()?;
+                let immunity_ms = immunity_s.map_or(timeout_ms, |it| it.saturating_mul(1000));
+                Some(Plan {
+                    waits,
+                    half_due_ms: Some(self.now_ms.saturating_add(immunity_ms)),
+                })
+            }
+            _ => None,
+        }
     }
 
     fn lacks_queue_file(&mut self, topic: &str, queue_id: i32, count: u64) -> bool {
@@ -93,9 +137,46 @@ impl Call<'_, '_, '_> {
 
     /// Append one message, returning its queue offset.
     fn append_one(&mut self, message: NewMessage<'_>) -> Result<u64, AppendError> {
+        self.add_properties();
+        Ok(self.append(message)?.queue_offset)
+    }
+
+    /// Append the half message of a message, returning its queue offset.
+    fn append_half(&mut self, message: NewMessage<'_>, due_ms: i64) -> Result<u64, AppendError> {
+        self.add_properties();
+        let properties = &mut self.scratch.properties;
+        properties.add_half(message.topic, message.queue_id);
+        let stored = properties.stored();
+        if !fits(stored) {
+            return Err(AppendError::PropertiesTooLarge(stored.len()));
+        }
+        let appended = self.append(NewMessage {
+            topic: HALF_TOPIC,
+            queue_id: QUEUE_ID,
+            sys_flag: message.sys_flag & !TRANSACTION_BITS,
+            ..message
+        })?;
+        let transaction_id = String::from_utf8_lossy(self.scratch.properties.unique_key());
+        let pending = Pending {
+            offset: appended.queue_offset,
+            log_position: appended.log_position,
+            due_ms,
+            transaction_id: transaction_id.into(),
+        };
+        let table = &self.hot.transactions.pending;
+        table.put(appended.queue_offset, pending);
+        Ok(appended.queue_offset)
+    }
+
+    /// Add the properties that brokers set.
+    fn add_properties(&mut self) {
         let properties = &mut self.scratch.properties;
         properties.set_unique_key(|| self.hot.unique_keys.next(self.now_ms));
         properties.add(&self.hot.broker_properties);
+    }
+
+    fn append(&mut self, message: NewMessage<'_>) -> Result<Appended, AppendError> {
+        let properties = &self.scratch.properties;
         let message = NewMessage {
             properties: properties.stored(),
             tags_code: Some(properties.tags_code()),
@@ -105,7 +186,7 @@ impl Call<'_, '_, '_> {
         let appended = writer.append(&message, self.now_ms)?;
         self.scratch.appended.clear();
         self.scratch.appended.push(appended);
-        Ok(appended.queue_offset)
+        Ok(appended)
     }
 
     /// Append a packed batch, returning the queue offset of its first message. Each message
@@ -191,7 +272,7 @@ impl Call<'_, '_, '_> {
     }
 }
 
-fn writer<'w, 's>(
+pub(super) fn writer<'w, 's>(
     writer: &'w mut Option<Writer<'s>>,
     store: &'s Store,
 ) -> Result<&'w mut Writer<'s>, AppendError> {

@@ -218,6 +218,7 @@ fn a_held_pull_whose_messages_are_on_the_disk_alone_is_sent_again() {
         moves_consumers: true,
         facts_version: hot.facts_version(),
         leading: None,
+        pop: None,
     };
     let granted = Arc::new(Granted::new(&kind, grant));
     let mut consumer = Connection::new(SocketAddr::from(([10, 0, 0, 5], 1)), &hot);
@@ -244,7 +245,7 @@ fn a_held_pull_whose_messages_are_on_the_disk_alone_is_sent_again() {
         answers: &mut answers,
         elapsed_ms: 0,
     };
-    consumer.answer_parked(&hot, &store, &mut received, taker);
+    consumer.answer_parked(&hot, &store, &mut received, taker, NOW_MS);
     let mut commands = Vec::new();
     let mut decoder = Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT);
     decoder

@@ -20,6 +20,7 @@ fn granted(group: &str, topic: &str) -> Arc<Granted> {
         moves_consumers: true,
         facts_version: 0,
         leading: None,
+        pop: None,
     };
     Arc::new(Granted::new(&kind, grant))
 }
@@ -38,6 +39,8 @@ fn pull(opaque: i32, connection: u64, queue_id: i32, offset: u64) -> ParkedPull 
         offset,
         count_max: 32,
         deadline_ms: 10_000,
+        ends_ms: 10_000,
+        is_pop: false,
         adds_delta: true,
         is_over: false,
     }
@@ -94,7 +97,12 @@ fn a_deadline_ends_the_wait_and_the_next_one_is_known() {
     let mut parked = ParkedPulls::default();
     for (opaque, deadline_ms) in [(1, 1_000), (2, 1_050), (3, 1_100)] {
         let one = pull(opaque, 7, 0, 5);
-        parked.park(ParkedPull { deadline_ms, ..one });
+        let ends_ms = deadline_ms;
+        parked.park(ParkedPull {
+            deadline_ms,
+            ends_ms,
+            ..one
+        });
     }
 
     assert_eq!(parked.next_deadline_ms(), Some(1_100));
@@ -197,18 +205,18 @@ fn a_burst_becomes_ready_some_at_a_time_and_none_is_lost() {
 fn a_connection_and_a_broker_have_room_for_so_many() {
     let mut parked = ParkedPulls::default();
     let mut connection = 0;
-    while parked.has_room(connection) {
+    while parked.has_room(&pull(0, connection, 0, 5)) {
         for _ in 0..PARKED_OF_CONNECTION_MAX.min(PARKED_COUNT_MAX - parked.count()) {
-            assert!(parked.has_room(connection));
+            assert!(parked.has_room(&pull(0, connection, 0, 5)));
             parked.park(pull(0, connection, 0, 5));
         }
-        assert!(!parked.has_room(connection));
+        assert!(!parked.has_room(&pull(0, connection, 0, 5)));
         connection += 1;
     }
 
     assert_eq!(parked.count(), PARKED_COUNT_MAX);
     parked.drop_connection(0);
-    assert!(parked.has_room(connection));
+    assert!(parked.has_room(&pull(0, connection, 0, 5)));
 }
 
 /// Does to a table and to a plain list the same, and compares.
@@ -226,7 +234,12 @@ fn the_table_holds_what_a_plain_list_would() {
                 0..=3 => {
                     let (offset, deadline_ms) = (random.u64(0..4), random.i64(0..1_000));
                     let one = pull(opaque, connection, queue_id, offset);
-                    parked.park(ParkedPull { deadline_ms, ..one });
+                    let ends_ms = deadline_ms;
+                    parked.park(ParkedPull {
+                        deadline_ms,
+                        ends_ms,
+                        ..one
+                    });
                     waiting.insert(opaque, (connection, queue_id, offset, deadline_ms));
                 }
                 4 | 5 => {

@@ -30,7 +30,11 @@ final class Clients {
     }
 
     static DefaultMQPushConsumer pushConsumer(Arguments arguments, String instance) {
-        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(arguments.text("group"));
+        return pushConsumer(arguments, arguments.text("group"), instance);
+    }
+
+    static DefaultMQPushConsumer pushConsumer(Arguments arguments, String group, String instance) {
+        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
         configure(consumer, arguments, instance);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.setPersistConsumerOffsetInterval(OFFSET_PERSIST_MS);

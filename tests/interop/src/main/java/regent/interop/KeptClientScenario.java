@@ -14,6 +14,7 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.exception.MQBrokerException;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.impl.factory.MQClientInstance;
+import org.apache.rocketmq.client.impl.producer.TopicPublishInfo;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -23,8 +24,8 @@ import org.apache.rocketmq.common.message.MessageQueue;
  *
  * <p>Each line on the standard input is a command, and each has one event: {@code send} sends to
  * every queue, {@code clear} clears what the clients know of static topics, which clients of version
- * 5 never do by themselves, {@code queues} waits for a route with a number of queues,
- * {@code received} for a number of messages, {@code stop} ends.
+ * 5 never do by themselves, {@code queues} waits until the producer has a route with a number of
+ * queues, {@code received} for a number of messages, {@code stop} ends.
  */
 final class KeptClientScenario {
     private static final int RECEIVED_WITHIN_MS = 60_000;
@@ -100,16 +101,17 @@ final class KeptClientScenario {
     }
 
     private void awaitQueues(int count) throws Exception {
-        Waiting.until(() -> queueCount() == count, RECEIVED_WITHIN_MS, count + " queues in the route");
+        Waiting.until(() -> queueCount() == count, RECEIVED_WITHIN_MS, count + " queues at the producer");
         Report.event("queues", "count", count);
     }
 
+    /**
+     * Returns the queues of the route that the producer holds. {@code fetchPublishMessageQueues} asks
+     * a name server and stores nothing: a send to a queue that the held route lacks is refused.
+     */
     private int queueCount() {
-        try {
-            return producer.fetchPublishMessageQueues(topic).size();
-        } catch (MQClientException unknown) {
-            return 0;
-        }
+        TopicPublishInfo held = producer.getDefaultMQProducerImpl().getTopicPublishInfoTable().get(topic);
+        return held == null ? 0 : held.getMessageQueueList().size();
     }
 
     private void await(long count) throws Exception {

@@ -21,7 +21,7 @@ final class Sample {
     private static final Set<String> SYSTEM_PROPERTIES = Set.of(
         "KEYS", "TAGS", "WAIT", "DELAY", "UNIQ_KEY", "CLUSTER", "MSG_REGION", "TRACE_ON", "MIN_OFFSET",
         "MAX_OFFSET", "CONSUME_START_TIME", "RETRY_TOPIC", "ORIGIN_MESSAGE_ID", "REAL_TOPIC", "REAL_QID",
-        "RECONSUME_TIME", "MAX_RECONSUME_TIMES", "BUYER_ID", "INNER_NUM", "PGROUP", "TRAN_MSG",
+        "RECONSUME_TIME", "POP_CK", "1ST_POP_TIME", "MAX_RECONSUME_TIMES", "BUYER_ID", "INNER_NUM", "PGROUP", "TRAN_MSG",
         "__transactionId__", "TRANSACTION_CHECK_TIMES", "TRAN_PREPARED_QUEUE_OFFSET");
 
     private Sample() {

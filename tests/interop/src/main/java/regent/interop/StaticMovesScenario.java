@@ -57,7 +57,7 @@ final class StaticMovesScenario {
         }
         List<MessageQueue> queues = slow.fetchPublishMessageQueues(topic);
         for (String kind : arguments.texts("consumer")) {
-            startConsumer(kind);
+            startConsumer(kind, queues.size());
         }
         PacedSends sends = new PacedSends(List.of(slow, quick), topic, queues, arguments.number("rate"));
         sends.start();
@@ -75,7 +75,8 @@ final class StaticMovesScenario {
             Thread.sleep(REPORT_EVERY_MS);
         }
         sends.stop();
-        Waiting.until(() -> missing(sends.counts()).isEmpty(), CONSUMED_WITHIN_MS, "all is consumed");
+        Waiting.until(() -> missing(sends.counts()).isEmpty(), CONSUMED_WITHIN_MS,
+            () -> "all is consumed; missing by consumer and queue: " + missing(sends.counts()));
         isOver = true;
         closers.forEach(Runnable::run);
         report(sends, queues.size());
@@ -97,7 +98,7 @@ final class StaticMovesScenario {
             "allocated", allocated, "gaps_ms", sends.gapsMs());
     }
 
-    private void startConsumer(String kind) throws Exception {
+    private void startConsumer(String kind, int queueCount) throws Exception {
         Deliveries group = new Deliveries(kind, !kind.equals("concurrent"));
         groups.add(group);
         allocations.put(kind, new CountedAllocations(topic));
@@ -118,7 +119,7 @@ final class StaticMovesScenario {
                 });
                 start(consumer);
             }
-            case "litepull" -> startLitePull(group);
+            case "litepull" -> startLitePull(group, queueCount);
             default -> throw new IllegalArgumentException("no consumer " + kind);
         }
     }
@@ -136,12 +137,15 @@ final class StaticMovesScenario {
         closers.add(consumer::shutdown);
     }
 
-    private void startLitePull(Deliveries group) throws Exception {
+    private void startLitePull(Deliveries group, int queueCount) throws Exception {
         DefaultLitePullConsumer consumer =
             new DefaultLitePullConsumer(arguments.text("group") + "-" + group.kind());
         Clients.configure(consumer, arguments, group.kind());
         consumer.setAllocateMessageQueueStrategy(allocations.get(group.kind()));
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        // Each pull of a queue without messages holds a thread for 20 s: with fewer threads the last message of
+        // another queue waits for it.
+        consumer.setPullThreadNums(queueCount);
         consumer.subscribe(topic, "*");
         consumer.start();
         Thread poller = new Thread(() -> {

@@ -2,6 +2,7 @@ package regent.interop;
 
 import java.io.IOException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /** Waiting for something other threads bring about, always with a deadline. */
 final class Waiting {
@@ -12,10 +13,17 @@ final class Waiting {
 
     /** Returns the milliseconds it took until `holds`; fails at the deadline. */
     static long until(BooleanSupplier holds, int timeoutMs, String what) throws InterruptedException {
+        return until(holds, timeoutMs, () -> what);
+    }
+
+    /** The same; `what` is read at the deadline, so that it can say what is missing then. */
+    static long until(BooleanSupplier holds, int timeoutMs, Supplier<String> what) throws InterruptedException {
         long started = System.nanoTime();
         while (!holds.getAsBoolean()) {
             long passedMs = (System.nanoTime() - started) / 1_000_000;
-            Failure.unless(passedMs < timeoutMs, "not within " + timeoutMs + " ms: " + what);
+            if (passedMs >= timeoutMs) {
+                throw new Failure("not within " + timeoutMs + " ms: " + what.get());
+            }
             Thread.sleep(POLL_MS);
         }
         return (System.nanoTime() - started) / 1_000_000;

@@ -1,0 +1,163 @@
+"""The commands `regent queue share …`: share queues, from which POP consumers receive."""
+
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter, validators
+
+from backend.cli.clusters import ClusterName, Limit, in_cluster
+from backend.cli.output import Columns, age_text, pairs_text, print_items, print_json, print_line
+from backend.cli.paging import ask, show_asked_list
+from backend.cli.target import Options
+
+PAGE_SIZE: Final = 500
+
+share = App(
+    name=["share", "shares"],
+    help="Show share queues, from which POP consumers receive, and change them.",
+)
+
+
+def _window(one: dict[str, Any]) -> str:
+    """Write the window as the two offsets that it is between, and whether it is full."""
+    return f"{one['position']}-{one['window_end']}{' full' if one['is_full'] else ''}"
+
+
+def _holder(one: dict[str, Any]) -> str:
+    if one["holder"] is None:
+        return "no consumer"
+    return one["client_id"] or "a client without a known id"
+
+
+NAMES: Final[Columns] = {
+    "CLUSTER": "cluster_name",
+    "CONSUMER GROUP": "consumer_group_name",
+    "TOPIC": "topic",
+    "BROKER": "broker_group_name",
+    "QUEUE#": "queue_id",
+}
+COLUMNS: Final[Columns] = {
+    **NAMES,
+    "OWNER": "owner",
+    "EPOCH#": "lease_epoch",
+    "WINDOW": _window,
+    "UNFINISHED#": "unfinished_count",
+    "IN FLIGHT#": "acquired_count",
+    "CAME BACK#": "returned_count",
+    "OLDEST#": ("oldest_acquired_ms", age_text),
+    "REDELIVERED#": "redelivered_count",
+    "DEAD#": "dead_letter_count",
+}
+MESSAGE_COLUMNS: Final[Columns] = {
+    "OFFSET#": "offset",
+    "WITH": _holder,
+    "IS": lambda one: one["holder"] or "waits",
+    "DELIVERIES#": "delivery_count",
+    "DELIVERED#": lambda one: f"{age_text(one['acquired_ms'])} ago",
+    "FIRST#": lambda one: f"{age_text(one['delivered_ms'])} ago",
+    "AGAIN IN#": ("due_in_ms", age_text),
+}
+
+
+@share.command(name="list")
+def list_share_queues(
+    *,
+    group: str | None = None,
+    topic: str | None = None,
+    broker_group: str | None = None,
+    cluster: ClusterName = None,
+    limit: Limit = 500,
+    options: Options = Options(),
+) -> None:
+    """List the share queues, with what their consumers have.
+
+    A share queue is the view of a consumer group on one queue. The master of the broker group owns
+    the share queue, and gives each message to one consumer at a time. WINDOW is the first offset
+    that is not finished, and the first offset that was never delivered. OLDEST is the age of the
+    oldest delivery in flight. REDELIVERED and DEAD are counted since the owner leads.
+
+    Examples:
+        regent queue share list
+        regent queue share list --group billing --topic orders
+        regent queue share list -o json
+
+    Args:
+        group: Only share queues of this consumer group.
+        topic: Only share queues of this topic.
+        broker_group: Only share queues on this broker group.
+        cluster: Name of the cluster. Default: all clusters.
+        limit: Maximum number of entries.
+        options: Which server, and how to print.
+    """
+    show_asked_list(
+        options,
+        "/share-queues",
+        COLUMNS,
+        name="share_queues",
+        limit=limit,
+        page_size=PAGE_SIZE,
+        cluster_name=cluster,
+        consumer_group_name=group,
+        topic=topic,
+        broker_group_name=broker_group,
+    )
+
+
+@share.command(name="show")
+def show_share_queue(
+    group: str,
+    topic: str,
+    queue: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=2**31 - 1))],
+    /,
+    *,
+    broker_group: str,
+    cluster: ClusterName = None,
+    options: Options = Options(),
+) -> None:
+    """Show a share queue, and which client has which message for how long.
+
+    The list has the messages that were delivered and are not finished. A message that no client has
+    waits for its next delivery.
+
+    Examples:
+        regent queue share show billing orders 3 --broker-group broker-a
+        regent queue share show billing orders 3 --broker-group broker-a -o json
+
+    Args:
+        group: Name of the consumer group.
+        topic: Name of the topic.
+        queue: Number of the queue in its broker group.
+        broker_group: Name of the broker group.
+        cluster: Name of the cluster. Default: the only cluster.
+        options: Which server, and how to print.
+    """
+    path = in_cluster(cluster, "broker-groups", broker_group, "share-queue")
+    found = ask(options, path, topic=topic, queue_id=queue, consumer_group_name=group)
+    if options.output == "json":
+        print_json(found)
+        return
+    print_items(COLUMNS, [found["queue"]])
+    print_line(_sentence(found["queue"]))
+    if found["messages"]:
+        print_items(MESSAGE_COLUMNS, found["messages"])
+
+
+def _sentence(one: dict[str, Any]) -> str:
+    """Say how the share queue is served, and what was done since its owner leads."""
+    numbers = {
+        "delivered": one["delivered_count"],
+        "again": one["redelivered_count"],
+        "finished": one["accepted_count"],
+        "dead letters": one["dead_letter_count"],
+        "discarded": one["discarded_count"],
+        "to the retry topic": one["retried_count"],
+    }
+    texts = {name: str(number) for name, number in numbers.items()}
+    return (
+        f"mode {one['mode']}, consume mode {one['consume_mode'] or 'PULL'},"
+        f" {one['attempt_count_max']} attempts;"
+        f" since {age_text(one['counted_ms'])}: {pairs_text(texts)}"
+    )
+
+
+share.command("backend.cli.share_queue_orders:release_shared_messages", name="release")
+share.command("backend.cli.share_queue_orders:reset_share_queue", name="reset")

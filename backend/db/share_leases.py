@@ -1,0 +1,177 @@
+"""Store the leases of share queues: one read and one conditional write for each heartbeat.
+
+The number of statements does not depend on the number of share queues. No lock is held between the
+two: a lease is written only if its row has not changed since the read.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from backend.db.pipeline import Pipeline, Statement
+from backend.domain.share_lease import (
+    LeaseState,
+    Member,
+    ShareLease,
+    Standing,
+    Waiter,
+)
+from backend.domain.share_queue import ShareQueueName
+
+# The leases of the named share queues, and all those of which the member is owner or waiter.
+_READ: Final = Statement(
+    "read_share_leases",
+    """
+SELECT b.id, clock_timestamp(),
+       CAST(:broker_id AS bigint) = ANY (g.sync_state_set) AS is_in_sync,
+       coalesce(g.master_id = CAST(:broker_id AS bigint), FALSE) AS is_sequencer,
+       (SELECT coalesce(jsonb_agg(to_jsonb(l)), '[]')
+          FROM share_leases l
+         WHERE l.broker_group_id = b.id
+           AND (l.owner_id = CAST(:broker_id AS bigint)
+                OR l.waiters @> jsonb_build_array(
+                       jsonb_build_object('broker_id', CAST(:broker_id AS bigint)))
+                OR (l.topic_name, l.queue_id, l.consumer_group_name) IN (
+                       SELECT * FROM unnest(CAST(:topic_names AS text[]),
+                                            CAST(:queue_ids AS integer[]),
+                                            CAST(:consumer_group_names AS text[]))))) AS leases
+  FROM clusters c
+  JOIN broker_groups b ON b.cluster_id = c.id
+  JOIN replica_groups g ON g.broker_group_id = b.id
+ WHERE c.name = :cluster_name AND b.name = :broker_group_name
+""",
+    is_replanned=True,
+)
+
+# In the order of the keys, so that two writers never wait for each other in a circle. A row without
+# a former revision is new; if another process has inserted it meanwhile, it is not written.
+_WRITE: Final = Statement(
+    "write_share_leases",
+    """
+INSERT INTO share_leases AS kept (
+    broker_group_id, topic_name, queue_id, consumer_group_name, revision, epoch, state, owner_id,
+    owner_life, slice_ends_at, ends_at, waiters)
+SELECT CAST(:broker_group_id AS bigint), told.topic_name, told.queue_id, told.consumer_group_name,
+       told.revision + 1, told.epoch, told.state, told.owner_id, told.owner_life,
+       told.slice_ends_at, told.ends_at, told.waiters
+  FROM unnest(CAST(:topic_names AS text[]), CAST(:queue_ids AS integer[]),
+              CAST(:consumer_group_names AS text[]), CAST(:revisions AS bigint[]),
+              CAST(:epochs AS bigint[]), CAST(:states AS text[]), CAST(:owner_ids AS bigint[]),
+              CAST(:owner_lives AS bigint[]), CAST(:slice_ends AS timestamptz[]),
+              CAST(:ends AS timestamptz[]), CAST(:waiters AS jsonb[]))
+    AS told (topic_name, queue_id, consumer_group_name, revision, epoch, state, owner_id,
+             owner_life, slice_ends_at, ends_at, waiters)
+ ORDER BY told.topic_name, told.queue_id, told.consumer_group_name
+    ON CONFLICT (broker_group_id, topic_name, queue_id, consumer_group_name) DO UPDATE
+   SET revision = EXCLUDED.revision, epoch = EXCLUDED.epoch, state = EXCLUDED.state,
+       owner_id = EXCLUDED.owner_id, owner_life = EXCLUDED.owner_life,
+       slice_ends_at = EXCLUDED.slice_ends_at, ends_at = EXCLUDED.ends_at,
+       waiters = EXCLUDED.waiters
+ WHERE kept.revision = EXCLUDED.revision - 1
+RETURNING kept.topic_name, kept.queue_id, kept.consumer_group_name
+""",
+    is_replanned=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLeases:
+    """Hold leases as one statement read them, with what their broker group says of the member.
+
+    `now` is the time of Postgres.
+    """
+
+    broker_group_id: int
+    now: datetime
+    standing: Standing
+    leases: Mapping[ShareQueueName, ShareLease]
+    revisions: Mapping[ShareQueueName, int]
+
+
+class _Row(msgspec.Struct):
+    topic_name: str
+    queue_id: int
+    consumer_group_name: str
+    revision: int
+    epoch: int
+    state: LeaseState
+    owner_id: int | None
+    owner_life: int | None
+    slice_ends_at: datetime | None
+    ends_at: datetime | None
+    waiters: tuple[Waiter, ...]
+
+    @property
+    def name(self) -> ShareQueueName:
+        return ShareQueueName(self.topic_name, self.queue_id, self.consumer_group_name)
+
+    @property
+    def lease(self) -> ShareLease:
+        owner = None
+        if self.owner_id is not None and self.owner_life is not None:
+            owner = Member(self.owner_id, self.owner_life)
+        return ShareLease(
+            self.epoch, self.state, owner, self.slice_ends_at, self.ends_at, self.waiters
+        )
+
+
+async def find(
+    pipeline: Pipeline,
+    cluster_name: str,
+    broker_group_name: str,
+    broker_id: int,
+    names: Collection[ShareQueueName],
+) -> HeldLeases | None:
+    """Read the leases that matter to a member; None if a controller does not know its group."""
+    values = {
+        "cluster_name": cluster_name,
+        "broker_group_name": broker_group_name,
+        "broker_id": broker_id,
+    }
+    rows = await pipeline.fetch(_READ, values | _names(names))
+    if not rows:
+        return None
+    group_id, now, is_in_sync, is_sequencer, leases = rows[0]
+    read = msgspec.json.decode(leases, type=list[_Row])
+    return HeldLeases(
+        int(group_id),
+        datetime.fromisoformat(now),
+        Standing(is_in_sync=is_in_sync == "t", is_sequencer=is_sequencer == "t"),
+        {row.name: row.lease for row in read},
+        {row.name: row.revision for row in read},
+    )
+
+
+async def write(
+    pipeline: Pipeline, held: HeldLeases, changed: Mapping[ShareQueueName, ShareLease]
+) -> bool:
+    """Write changed leases, and return whether all of them had not changed since they were read.
+
+    If some had, the others are written all the same.
+    """
+    listed = list(changed.values())
+    owners = [lease.owner for lease in listed]
+    values = {
+        "broker_group_id": held.broker_group_id,
+        "revisions": [held.revisions.get(name, 0) for name in changed],
+        "epochs": [lease.epoch for lease in listed],
+        "states": [lease.state for lease in listed],
+        "owner_ids": [None if owner is None else owner.broker_id for owner in owners],
+        "owner_lives": [None if owner is None else owner.life for owner in owners],
+        "slice_ends": [lease.slice_ends_at for lease in listed],
+        "ends": [lease.ends_at for lease in listed],
+        "waiters": [msgspec.json.encode(lease.waiters).decode() for lease in listed],
+    }
+    rows = await pipeline.fetch(_WRITE, values | _names(changed))
+    return len(rows) == len(changed)
+
+
+def _names(names: Collection[ShareQueueName]) -> dict[str, Any]:
+    return {
+        "topic_names": [name.topic for name in names],
+        "queue_ids": [name.queue_id for name in names],
+        "consumer_group_names": [name.consumer_group_name for name in names],
+    }

@@ -1,0 +1,111 @@
+"""Ask masters for their share queues: what consumers have is in their memory alone (ADR 22)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from backend.brokers.asking import Brokers
+from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.shares import GetShareMessages, GetShareQueues
+from backend.clients.clock import Clock
+from backend.db import brokers as broker_rows
+from backend.db import clusters
+from backend.db.engine import Database
+from backend.domain.errors import BrokerGroupNotFound
+from backend.domain.names import check_cluster_name
+from backend.domain.operation_errors import BrokerSilent, ShareQueueNotFound
+from backend.domain.page import check_page_size
+from backend.domain.share_queue import (
+    HeldShareQueues,
+    ShareMessage,
+    ShareQueue,
+    ShareQueueFilter,
+    ShareQueueName,
+)
+from backend.services.cluster.broker_questions import NO_MASTER, key_of
+from backend.services.cluster.reported_lists import ReportedPage, collect
+
+ShareQueueKey = tuple[str, str, str, str, int]
+NOT_LEADING = "it does not lead its broker group now"
+
+
+@dataclass(frozen=True, slots=True)
+class ShareQueueDetail:
+    """Hold a share queue, and its messages that were delivered and are not finished."""
+
+    queue: ShareQueue
+    messages: tuple[ShareMessage, ...]
+    observed_at: datetime
+
+
+async def list_share_queues(
+    chosen: ShareQueueFilter,
+    *,
+    size: int,
+    after: ShareQueueKey | None,
+    database: Database,
+    brokers: Brokers,
+    clock: Clock,
+) -> ReportedPage[ShareQueue]:
+    """List the share queues that fulfil the conditions, by consumer group.
+
+    Raises:
+        InvalidName: the name of the cluster is invalid. InvalidPageSize: the page is empty or too
+        large.
+    """
+    check_page_size(size)
+    found = await collect(
+        chosen,
+        GetShareQueues(chosen.topic, chosen.consumer_group_name),
+        items_of=lambda broker, listed: [ShareQueue(broker, held) for held in listed.queues],
+        why_incomplete=_why_incomplete,
+        database=database,
+        brokers=brokers,
+        clock=clock,
+    )
+    return found.page(size=size, after=after)
+
+
+async def describe_share_queue(
+    cluster_name: str,
+    broker_group_name: str,
+    name: ShareQueueName,
+    *,
+    database: Database,
+    brokers: Brokers,
+    clock: Clock,
+) -> ShareQueueDetail:
+    """Describe a share queue and its messages in flight, as the master of its group reports it.
+
+    Raises:
+        InvalidName: the name of the cluster is invalid.
+        ClusterNotFound, BrokerGroupNotFound: there is no such cluster or broker group.
+        ShareQueueNotFound: the consumer group has no share queue there.
+        BrokerSilent: no master of the group answers.
+    """
+    check_cluster_name(cluster_name)
+    async with database.connect() as connection:
+        await clusters.get(connection, cluster_name)
+        known = await broker_rows.list_masters(connection, cluster_name, (broker_group_name,))
+    if not known:
+        raise BrokerGroupNotFound(cluster_name, broker_group_name)
+    master = next((key_of(one) for one in known if one.is_online), None)
+    if master is None:
+        raise BrokerSilent(broker_group_name, NO_MASTER)
+    try:
+        found = await brokers.ask(master.address, GetShareMessages(name))
+    except NoAnswer as error:
+        raise BrokerSilent(master.address, error.reason) from error
+    if not found.is_leading:
+        raise BrokerSilent(master.address, NOT_LEADING)
+    if found.queue is None:
+        raise ShareQueueNotFound(cluster_name, broker_group_name, name)
+    return ShareQueueDetail(ShareQueue(master, found.queue), found.messages, clock.now())
+
+
+def _why_incomplete(listed: HeldShareQueues) -> str | None:
+    if not listed.is_leading:
+        return NOT_LEADING
+    count = len(listed.queues)
+    if count == listed.total_count:
+        return None
+    return f"it lists {count} of its {listed.total_count} share queues: ask for one consumer group"

@@ -1,0 +1,57 @@
+"""Grant, renew and revoke the leases of share queues (queue-ownership.md 4.6)."""
+
+from typing import Final
+
+from backend.db import share_leases
+from backend.db.engine import Database
+from backend.db.pipeline import pipeline_of
+from backend.domain.errors import BrokerGroupBusy, BrokerGroupNotControlled, InvalidName
+from backend.domain.names import check_topic_name
+from backend.domain.share_lease import (
+    LEASE_TERMS,
+    Arbitration,
+    LeaseHeartbeat,
+    LeaseTerms,
+    arbitrate,
+)
+from backend.rules.consumer_group import consumer_group_name_fault
+from backend.services.controller.group_changes import BrokerGroupName
+
+ATTEMPTS_MAX: Final = 16
+
+
+async def arbitrate_leases(
+    heartbeat: LeaseHeartbeat,
+    cluster_name: str,
+    broker_group_name: str,
+    *,
+    database: Database,
+    terms: LeaseTerms = LEASE_TERMS,
+) -> Arbitration:
+    """Decide about the share queues of one heartbeat, and write what changes.
+
+    Every process of the control plane may do it. If another one changed a lease meanwhile, all is
+    decided again. That is harmless: a repeated request gets the same answer.
+
+    Raises:
+        InvalidName: a name is invalid. BrokerGroupNotControlled: no controller leads the broker
+        group, so all its share queues are the master's. BrokerGroupBusy: other processes were
+        faster in each attempt.
+    """
+    BrokerGroupName(broker_group_name, cluster_name)
+    for name in heartbeat.names:
+        check_topic_name(name.topic)
+        fault = consumer_group_name_fault(name.consumer_group_name)
+        if fault is not None:
+            raise InvalidName(kind="consumer group", name=name.consumer_group_name, reason=fault)
+    pipeline, broker_id = pipeline_of(database), heartbeat.member.broker_id
+    for _ in range(ATTEMPTS_MAX):
+        held = await share_leases.find(
+            pipeline, cluster_name, broker_group_name, broker_id, heartbeat.names
+        )
+        if held is None:
+            raise BrokerGroupNotControlled(broker_group_name)
+        decided = arbitrate(held.leases, heartbeat, held.standing, now=held.now, terms=terms)
+        if not decided.changed or await share_leases.write(pipeline, held, decided.changed):
+            return decided
+    raise BrokerGroupBusy(broker_group_name)

@@ -1,0 +1,87 @@
+import type {
+  ShareMessageFieldsFragment,
+  ShareQueueFieldsFragment,
+  ShareQueueQuery,
+  ShareQueuesQuery,
+} from '@/gql/operations';
+import type { Answers } from './control-plane';
+
+/** A share queue with two messages in flight. */
+export function aShareQueue(
+  change: Partial<ShareQueueFieldsFragment> = {},
+): ShareQueueFieldsFragment {
+  return {
+    clusterName: 'regent',
+    consumerGroupName: 'billing',
+    topic: 'orders',
+    brokerGroupName: 'broker-a',
+    queueId: 3,
+    mode: 'PRIMARY',
+    owner: 'broker-a-0',
+    leaseEpoch: '7',
+    consumeMode: 'POP',
+    isOrdered: false,
+    position: '1200',
+    windowEnd: '1203',
+    maxOffset: '1500',
+    windowSize: 4096,
+    isFull: false,
+    unfinishedCount: '299',
+    acquiredCount: 2,
+    returnedCount: 0,
+    oldestAcquiredMs: '42000',
+    oldestDeliveredMs: '90000',
+    attemptCountMax: 16,
+    countedMs: '3600000',
+    deliveredCount: '5004',
+    redeliveredCount: '17',
+    acceptedCount: '4998',
+    deadLetterCount: '1',
+    discardedCount: '0',
+    retriedCount: '2',
+    ...change,
+  };
+}
+
+export function aShareMessage(
+  change: Partial<ShareMessageFieldsFragment> = {},
+): ShareMessageFieldsFragment {
+  return {
+    offset: '1200',
+    holder: 'GONE',
+    clientId: '10.0.0.7@412',
+    acquiredMs: '42000',
+    deliveredMs: '90000',
+    dueInMs: '18000',
+    deliveryCount: 2,
+    ...change,
+  };
+}
+
+export function shareQueuesPage(
+  nodes: ShareQueueFieldsFragment[],
+  unknown: ShareQueuesQuery['shareQueues']['unknown'] = [],
+): ShareQueuesQuery {
+  return {
+    shareQueues: {
+      observedAt: new Date().toISOString(),
+      totalCount: nodes.length,
+      pageInfo: { hasNextPage: false, endCursor: null },
+      nodes,
+      unknown,
+    },
+  };
+}
+
+export function shareQueueDetail(messages: ShareMessageFieldsFragment[]): ShareQueueQuery {
+  return {
+    shareQueue: { observedAt: new Date().toISOString(), queue: aShareQueue(), messages },
+  };
+}
+
+export function shareQueueAnswers(): Answers {
+  return {
+    ShareQueues: () => shareQueuesPage([aShareQueue()]),
+    ShareQueue: () => shareQueueDetail([aShareMessage()]),
+  };
+}

@@ -1,0 +1,72 @@
+"""Members ask for share queues over a real socket (4102, queue-ownership.md 4.6)."""
+
+import json
+
+import pytest
+
+from backend.remoting.bodies.share_leases import ITEM_COUNT_MAX
+from tests.integration.nameserver.broker_peer import BrokerPeer, make_f3
+
+SQ = {"topic": "orders", "queueId": 0, "consumerGroup": "billing"}
+
+
+@pytest.fixture
+async def f3(name_server, connect):
+    brokers = [BrokerPeer(await connect(name_server), number) for number in (1, 2, 3)]
+    await make_f3(brokers)
+    return brokers
+
+
+async def beat(broker, **lists):
+    ext = broker.names | {"brokerId": str(broker.id), "life": "7"}
+    return await broker.ask(4102, ext, json.dumps(lists).encode())
+
+
+async def decisions(broker, **lists):
+    answer = await beat(broker, **lists)
+    assert answer.code == 0, answer.remark
+    return json.loads(answer.body)
+
+
+async def test_o16_a_wanted_share_queue_is_granted_with_its_epoch_and_its_time(f3):
+    wish = SQ | {"hasMessages": True}
+
+    granted = await decisions(f3[1], wanted=[wish])
+    waiting = await decisions(f3[2], wanted=[wish])
+    renewed = await decisions(f3[1], held=[SQ | {"epoch": 1, "hasMessages": True}])
+
+    assert granted == {"ttlMs": 10_000, "granted": [SQ | {"epoch": 1}], "revoked": []}
+    assert waiting == renewed == {"ttlMs": 10_000, "granted": [], "revoked": []}
+
+
+async def test_a_share_queue_that_is_given_back_goes_to_the_waiter_and_the_old_epoch_is_void(f3):
+    wish = SQ | {"hasMessages": True}
+    await decisions(f3[1], wanted=[wish])
+    await decisions(f3[2], wanted=[wish])
+
+    await decisions(f3[1], released=[SQ | {"epoch": 1}], wanted=[wish])
+
+    assert (await decisions(f3[2], wanted=[wish]))["granted"] == [SQ | {"epoch": 2}]
+    late = await decisions(f3[1], held=[SQ | {"epoch": 1, "hasMessages": True}])
+    assert late["revoked"] == [SQ]
+
+
+async def test_a_group_that_no_controller_leads_is_2008(client):
+    answer = await beat(BrokerPeer(client, 1, group="unknown"))
+
+    assert answer.code == 2008
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        [{"topic": "orders", "queueId": -1, "consumerGroup": "billing", "hasMessages": True}],
+        [SQ],
+        [SQ | {"hasMessages": True}] * (ITEM_COUNT_MAX + 1),
+    ],
+)
+async def test_a_malformed_heartbeat_is_refused(f3, wanted):
+    answer = await beat(f3[0], wanted=wanted)
+
+    assert answer.code == 1
+    assert answer.remark

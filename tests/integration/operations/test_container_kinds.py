@@ -1,0 +1,293 @@
+"""Operators add brokers to containers and remove them, wherever the worker that does it dies."""
+
+import itertools
+import socket
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import pytest
+
+from backend.brokers.asking import Brokers
+from backend.clients.clock import SystemClock
+from backend.db import brokers as broker_rows
+from backend.domain.cluster_scope import ClusterScope
+from backend.domain.container import ContainerFilter
+from backend.domain.errors import InvalidAddress
+from backend.domain.operation import OperationState as S
+from backend.domain.operation_errors import BrokerSilent, InvalidParameters, PlanBlocked
+from backend.domain.plan import CheckVerdict
+from backend.operations.engine import following
+from backend.services.cluster.containers import list_containers
+from backend.services.controller.group_changes import BrokerGroupName, find_group
+from tests.integration.broker.containers import inner, listed, write_broker, write_container
+from tests.integration.operations.agents import ANNA, CLUSTER
+from tests.long_form import few
+from tests.ports import free_port
+from tests.waiting import eventually
+from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.container.server import ContainerServer
+from workers.broker.container.settings import load_container
+
+POINTS = ["after the effect", "before the effect", "commit", "clock"]
+
+
+def write(root, name, **properties):
+    given = {"brokerClusterName": CLUSTER, "listenPort": str(free_port())} | properties
+    return write_broker(root, name, **given)
+
+
+@asynccontextmanager
+async def running(root, agents, *brokers):
+    path = write_container(root, *brokers, namesrvAddr=agents.server.address)
+    server = ContainerServer(load_container(path), ConfigFile(path))
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.close()
+
+
+@pytest.fixture
+async def container(agents, tmp_path):
+    """A container of the broker group broker-x, whose only broker is a master."""
+    async with running(tmp_path, agents, write(tmp_path, "broker-x")) as server:
+        await await_online(agents, "broker-x")
+        yield server
+
+
+async def online(agents, name):
+    async with agents.database.connect() as connection:
+        known = await broker_rows.list_of_name(connection, CLUSTER)
+    return [one.address for one in known if one.broker_group_name == name and one.is_online]
+
+
+async def await_online(agents, name):
+    await eventually(lambda: online(agents, name))
+
+
+def addition(container, path, **more):
+    given = {
+        "container_address": container.container.address,
+        "config_path": str(path),
+        "broker_group_name": path.parent.name,
+    }
+    return given | more
+
+
+def removal(name, **more):
+    return {"broker_group_name": name, "broker_id": 0} | more
+
+
+async def finish(agents, operation_id):
+    """Carry an operation out to its end: a step waits until the name servers have heard."""
+
+    async def is_ended():
+        found = await agents.end(operation_id)
+        return None if found.state in {S.RUNNING, S.QUEUED} else found
+
+    return await eventually(is_ended)
+
+
+async def order(agents, kind, **parameters):
+    planned = await agents.plan(kind, **parameters)
+    await agents.confirm(planned)
+    return await finish(agents, planned.id)
+
+
+async def undo(agents, operation):
+    planned = await following.undo_operation(operation.id, ANNA, agents.context)
+    await agents.confirm(planned)
+    return await finish(agents, planned.id)
+
+
+def verdicts(planned):
+    return {(one.name, one.verdict) for one in planned.plan.checks}
+
+
+def block_of(planned):
+    return "; ".join(one.why for one in planned.plan.checks if one.verdict is CheckVerdict.BLOCK)
+
+
+async def test_a_broker_is_added_and_the_undo_removes_it(agents, container, tmp_path):
+    path = write(tmp_path, "broker-y")
+    planned = await agents.plan("add_broker", **addition(container, path))
+    assert {one.verdict for one in planned.plan.checks} == {CheckVerdict.PASS}
+    await agents.confirm(planned)
+
+    done = await finish(agents, planned.id)
+
+    assert (done.state, done.outcome) == (S.DONE, "read back as intended")
+    assert await online(agents, "broker-y") == [f"127.0.0.1:{inner(container, 'broker-y').port}"]
+    assert listed(tmp_path / "container.conf") == ["broker-x", "broker-y"]
+
+    back = await undo(agents, done)
+    assert (back.kind, back.state, back.outcome) == (
+        "remove_broker",
+        S.DONE,
+        "read back as intended",
+    )
+    assert ("the broker group goes on", CheckVerdict.WARN) in verdicts(back)
+    assert await online(agents, "broker-y") == []
+    assert listed(tmp_path / "container.conf") == ["broker-x"]
+
+
+async def test_a_broker_is_removed_and_the_undo_adds_it(agents, container, tmp_path):
+    port = inner(container, "broker-x").port
+
+    done = await order(agents, "remove_broker", **removal("broker-x", interrupts_group=True))
+
+    assert (done.state, done.outcome) == (S.DONE, "read back as intended")
+    assert await online(agents, "broker-x") == []
+    assert listed(tmp_path / "container.conf") == []
+    back = await undo(agents, done)
+    assert (back.kind, back.state, back.outcome) == ("add_broker", S.DONE, "read back as intended")
+    assert await online(agents, "broker-x") == [f"127.0.0.1:{port}"]
+    assert listed(tmp_path / "container.conf") == ["broker-x"]
+
+
+@pytest.mark.parametrize("name", few(POINTS, 2))
+async def test_a_worker_may_die_anywhere(agents, container, tmp_path, name):
+    for passed in itertools.count(step=1 if "effect" in name else 3):
+        group = f"broker-{passed}"
+        path = write(tmp_path, group)
+        planned = await agents.plan("add_broker", **addition(container, path))
+        await agents.confirm(planned)
+
+        lives = await agents.run(planned.id, (name, passed))
+        done = await finish(agents, planned.id)
+
+        assert (done.state, done.outcome) == (S.DONE, "read back as intended"), passed
+        gone = await agents.plan("remove_broker", **removal(group, interrupts_group=True))
+        await agents.confirm(gone)
+        await agents.run(gone.id, (name, passed))
+        done = await finish(agents, gone.id)
+        assert (done.state, done.outcome) == (S.DONE, "read back as intended"), passed
+        assert await online(agents, group) == []
+        if lives:
+            break
+
+
+async def test_a_plan_names_what_is_wrong_with_a_file(agents, container, tmp_path):  # S24, S135
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        busy = write(tmp_path, "broker-y", listenPort=str(taken.getsockname()[1]))
+        store = tmp_path / "broker-y" / "store"
+        store.mkdir()
+        (store / ".broker.meta").write_text("c#other#1#code\n")
+        wrong = write(tmp_path, "wrong", listenPort="many")
+        present = tmp_path / "broker-x" / "broker.conf"
+        # It is online, in another process.
+        namesake = write(tmp_path, "broker-a")
+        plans = {
+            path.parent.name: await agents.plan("add_broker", **addition(container, path))
+            for path in (busy, wrong, present, namesake)
+        }
+        other = await agents.plan(
+            "add_broker", **addition(container, busy, broker_group_name="broker-z")
+        )
+
+    assert "cannot listen" in block_of(plans["broker-y"])
+    assert "belongs to broker other" in block_of(plans["broker-y"])
+    assert "listenPort=many" in block_of(plans["wrong"])
+    assert "has already been added" in block_of(plans["broker-x"])
+    assert "broker-a-0 is online at" in block_of(plans["broker-a"])
+    assert "names broker-y-0 of cluster c" in block_of(other)
+    with pytest.raises(PlanBlocked):
+        await agents.confirm(plans["broker-y"])
+    assert listed(tmp_path / "container.conf") == ["broker-x"]
+
+
+@pytest.mark.usefixtures("container")
+async def test_a_master_is_removed_only_if_its_group_may_be_interrupted(agents):
+    blocked = await agents.plan("remove_broker", **removal("broker-x"))
+    taken = await agents.plan("remove_broker", **removal("broker-x", interrupts_group=True))
+
+    assert "master of its group" in block_of(blocked)
+    assert "interrupts_group" in block_of(blocked)
+    assert ("the broker group goes on", CheckVerdict.WARN) in verdicts(taken)
+    assert block_of(taken) == ""
+
+
+async def test_a_replica_leaves_and_the_last_one_in_sync_stays(agents, tmp_path):
+    controlled = {"enableControllerMode": "true", "controllerAddr": agents.server.address}
+    named = {"brokerName": "broker-g", "controllerHeartBeatTimeoutMills": "20000", **controlled}
+    async with AsyncExitStack() as stack:
+        for place in ("one", "two"):
+            root = tmp_path / place
+            root.mkdir()
+            path = write(root, "broker-g", **named)
+            await stack.enter_async_context(running(root, agents, path))
+        await eventually(lambda: in_sync(agents, {1, 2}))
+
+        def meant(broker_id):
+            return removal("broker-g", broker_id=broker_id)
+
+        leader = await agents.plan("remove_broker", **meant(1))
+        done = await order(agents, "remove_broker", **meant(2))
+        await eventually(lambda: in_sync(agents, {1}))
+        last = await agents.plan("remove_broker", **meant(1))
+
+        assert "leads its group" in block_of(leader)
+        assert "no other replica in sync" not in block_of(leader)
+        assert (done.state, done.outcome) == (S.DONE, "read back as intended")
+        assert "no other replica in sync is alive" in block_of(last)
+        back = await undo(agents, done)
+        assert (back.state, back.outcome) == (S.DONE, "read back as intended")
+        await eventually(lambda: in_sync(agents, {1, 2}))
+
+
+async def in_sync(agents, ids):
+    """Tell whether the replicas are in sync and online: a replica may be in sync first."""
+    view = await find_group(BrokerGroupName("broker-g", CLUSTER), agents.context.controller)
+    if view is None or view.group.sync_state_set.members != ids:
+        return False
+    return len(await online(agents, "broker-g")) == len(ids)
+
+
+async def test_a_broker_and_its_container_must_be_there(agents, container, tmp_path):  # S136
+    path = write(tmp_path, "broker-y")
+    silent = {"container_address": f"127.0.0.1:{free_port()}"}
+
+    with pytest.raises(InvalidParameters, match="reports no container"):
+        await agents.plan("remove_broker", **removal("broker-a"))
+    with pytest.raises(BrokerSilent):
+        await agents.plan("add_broker", **addition(container, path, **silent))
+    with pytest.raises(InvalidAddress):
+        await agents.plan("add_broker", **addition(container, path, container_address="nowhere"))
+    here = {"container_address": container.container.address}
+    elsewhere = await agents.plan("remove_broker", **removal("broker-a", **here))
+    assert "does not list broker-a-0" in block_of(elsewhere)
+
+
+async def test_a_plan_expires_once_another_broker_is_added(agents, container, tmp_path):
+    planned = await agents.plan("add_broker", **addition(container, write(tmp_path, "broker-y")))
+    await agents.confirm(planned)
+    await container.container.add(str(write(tmp_path, "broker-z")))
+
+    done = await finish(agents, planned.id)
+
+    assert done.state is not S.DONE
+    assert listed(tmp_path / "container.conf") == ["broker-x", "broker-z"]
+
+
+async def containers(agents, **chosen):
+    return await list_containers(
+        ContainerFilter(**chosen),
+        size=10,
+        after=None,
+        database=agents.database,
+        brokers=Brokers(agents.client),
+        clock=SystemClock(),
+    )
+
+
+async def test_containers_are_found_by_what_their_brokers_report(agents, container, tmp_path):
+    found = await containers(agents, cluster_name=CLUSTER)
+    elsewhere = await containers(agents, within=ClusterScope.of(["other"]))
+    other = await containers(agents, address="127.0.0.1:1")
+
+    (one,) = found.page.items
+    assert (one.address, one.why_unknown) == (container.container.address, "")
+    (broker,) = one.brokers
+    assert (broker.broker_group_name, broker.is_master) == ("broker-x", True)
+    assert broker.path == str(tmp_path / "broker-x" / "broker.conf")
+    assert found.unknown == ()
+    assert elsewhere.page.items == other.page.items == ()

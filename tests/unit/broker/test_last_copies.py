@@ -1,0 +1,71 @@
+"""A master that leaves waits for the members that copy its last state."""
+
+import asyncio
+
+import pytest
+
+from workers.broker.group import last_copies
+from workers.broker.group.last_copies import LastCopies
+
+
+class Caller:
+    """One connection of a member."""
+
+
+@pytest.fixture
+async def waiting():
+    copies = LastCopies()
+    copies.expect(2)
+    task = asyncio.create_task(copies.wait())
+    await asyncio.sleep(0)
+    yield copies, task
+    task.cancel()
+
+
+async def test_a_broker_that_leaves_no_member_behind_waits_for_none():
+    await LastCopies().wait()
+
+
+async def test_each_member_must_have_asked_for_offsets_and_then_for_locks(waiting):
+    copies, task = waiting
+    first, again, second = Caller(), Caller(), Caller()
+
+    copies.note_offsets(first, 1)
+    copies.note_locks(first)
+    # A second connection of the same member.
+    copies.note_offsets(again, 1)
+    copies.note_locks(again)
+    # The locks of a question that began before the state was final are the end of an older copy.
+    copies.note_locks(second)
+    await asyncio.sleep(0)
+    assert not task.done()
+
+    copies.note_offsets(second, 2)
+    await asyncio.sleep(0)
+    assert not task.done()
+    copies.note_locks(second)
+    await task
+
+
+async def test_questions_before_the_state_is_final_have_no_effect():
+    copies, member = LastCopies(), Caller()
+    copies.expect(1)
+    copies.note_offsets(member, 1)
+    task = asyncio.create_task(copies.wait())
+    await asyncio.sleep(0)
+    copies.note_locks(member)
+    await asyncio.sleep(0)
+    assert not task.done()
+
+    copies.note_offsets(member, 1)
+    copies.note_locks(member)
+    await task
+
+
+async def test_a_member_that_does_not_ask_is_waited_for_a_while(monkeypatch):
+    monkeypatch.setattr(last_copies, "WAIT_S_MAX", 0.01)
+    copies = LastCopies()
+    copies.expect(1)
+
+    async with asyncio.timeout(60):
+        await copies.wait()

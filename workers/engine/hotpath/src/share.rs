@@ -1,0 +1,602 @@
+//! The share queues of a master: POP consumers are served from them (queue-ownership.md 4.2, PRIMARY mode).
+//!
+//! The master owns every share queue of its broker group, so there is no lease (Q82). It remembers which
+//! messages consumers have, without a record (Q83), and writes what is finished to the lane of the state log. So a
+//! delivery costs what it costs on a standalone broker (Q68). One master owns them at a time (Q18). A broker that begins to lead makes the state from
+//! that lane: of the last complete snapshot, and of all records behind it.
+//!
+//! A replica that acts for its absent master begins so as well. It writes nothing to the log, whose end is its
+//! master's: what is finished is for its caller to keep ([`Shares::finished`]), and for its master to take over
+//! ([`Shares::take_over`]).
+
+use std::sync::Arc;
+
+use ahash::{AHashMap, AHashSet};
+use parking_lot::{Mutex, MutexGuard};
+use regent_commitlog::{AppendError, Appended, NewMessage, Store};
+use regent_share::{Body, Delivery, Lane, Policy, Ranges, Record, Snapshot, WINDOW};
+
+use crate::broker::HotPathConfig;
+use crate::leading::{LeadingQueues, LeadingSegment};
+
+mod acts;
+mod finished;
+mod listing;
+mod logical;
+mod replay;
+
+pub(crate) use acts::Wish;
+pub use acts::{Change, Dead, Finished, Renewed};
+pub use finished::FinishedPart;
+pub use listing::{Counts, Held, HeldMessage, Hold};
+use logical::Older;
+pub use logical::{GivenAway, decode_state};
+pub(crate) use logical::{append_logical, offset_of, records_of};
+use replay::Replayed;
+
+/// The lane of the state log. All operations of a share queue are in it, in one order (Q35).
+pub(crate) const LANE: i32 = 0;
+/// Of the first message of a snapshot, so that its queue entry alone identifies it.
+const SNAPSHOT_PROPERTIES: &[u8] = b"TAGS\x01snapshot\x02";
+/// About as long becomes one message of a snapshot.
+const SNAPSHOT_BODY_BYTES: usize = 48 << 10;
+/// So many bytes of records are written before the next snapshot: a new master reads no more.
+const SNAPSHOT_AFTER_BYTES: u64 = 10 << 20;
+
+/// The share queues of this broker while it leads, nothing otherwise.
+#[derive(Debug, Default)]
+pub struct Shares(Mutex<Option<Reign>>);
+
+/// What a reign begins with.
+#[derive(Debug, Clone)]
+pub struct Reigning {
+    /// The topic of the state log.
+    pub topic: String,
+    /// The epoch of the master; 0 of a broker without a controller.
+    pub epoch: u64,
+    /// The id of the broker in its group.
+    pub member: u64,
+    /// Each segment of the log holds a snapshot, because the last one is never deleted.
+    pub segment_size: u64,
+    /// Whether this broker is a replica that acts for its master: then nothing is written.
+    pub is_acting: bool,
+}
+
+/// The time in which this broker decides.
+#[derive(Debug)]
+pub(crate) struct Reign {
+    topic: Arc<str>,
+    member: u64,
+    segment_size: u64,
+    pub(crate) is_acting: bool,
+    /// The lease epoch of all share queues that were used in this reign.
+    pub(crate) epoch: u64,
+    pub(crate) lane: Lane,
+    owned: AHashSet<u64>,
+    /// What was done in this reign, by share queue.
+    counts: AHashMap<u64, Counts>,
+    /// The last attempt to receive from an ordered share queue.
+    pub(crate) attempts: AHashMap<u64, Attempt>,
+    /// The static topics: the ids of their queues are logical.
+    logical: AHashSet<String>,
+    /// Of share queues of static topics: where the last segment of their logical queue is.
+    segments: AHashMap<u64, LeadingSegment>,
+    /// Messages of older segments that were read for their consumers.
+    older: AHashMap<u64, Older>,
+    /// Where the next consumer that asks for any queue begins.
+    pub(crate) turn: u32,
+    /// The log position behind the last record.
+    pub(crate) end: u64,
+    snapshot_position: Option<u64>,
+    bytes_since_snapshot: u64,
+}
+
+/// An attempt to receive from an ordered share queue.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    /// What its consumer calls it.
+    pub(crate) name: Box<str>,
+    pub(crate) delivery: Delivery,
+    /// How many answers carry the delivery: a consumer that got none asks again.
+    pub(crate) answer_count: u32,
+}
+
+/// One share queue that is missing, and where it begins.
+#[derive(Debug, Clone, Default)]
+pub struct Beginning {
+    /// The queue inside the topic; of a static topic the logical queue.
+    pub queue_id: i32,
+    /// The first message that the group gets, where the share queue is new.
+    pub start: u64,
+    /// Of a static topic: the last segment of the logical queue.
+    pub segment: Option<LeadingSegment>,
+    /// The state of its last owner in another broker group (queue-ownership.md 4.19).
+    pub state: Option<Snapshot>,
+}
+
+impl Shares {
+    /// Begin to decide, with the state that the log holds.
+    ///
+    /// # Errors
+    /// The log is damaged there.
+    pub fn lead(&self, store: &Store, reigning: Reigning) -> Result<(), AppendError> {
+        let Replayed {
+            lane,
+            end,
+            snapshot_position,
+            bytes_since_snapshot,
+        } = replay::replay(store, &reigning.topic)?;
+        let last = lane.iter().map(|(_, wired)| wired.queue.epoch()).max();
+        let epoch = reigning.epoch.max(last.unwrap_or(0) + 1);
+        *self.0.lock() = Some(Reign {
+            topic: reigning.topic.into(),
+            member: reigning.member,
+            segment_size: reigning.segment_size,
+            is_acting: reigning.is_acting,
+            epoch,
+            lane,
+            owned: AHashSet::new(),
+            counts: AHashMap::new(),
+            attempts: AHashMap::new(),
+            logical: AHashSet::new(),
+            segments: AHashMap::new(),
+            older: AHashMap::new(),
+            turn: 0,
+            end,
+            snapshot_position,
+            bytes_since_snapshot,
+        });
+        Ok(())
+    }
+
+    /// Decide nothing any more.
+    pub fn stand_down(&self) {
+        *self.0.lock() = None;
+    }
+
+    /// The log position behind the last record of the lane; 0 before the first one.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.0.lock().as_ref().map_or(0, |reign| reign.end)
+    }
+
+    pub(crate) fn reign(&self) -> MutexGuard<'_, Option<Reign>> {
+        self.0.lock()
+    }
+
+    /// Which queues of a topic lack a share queue of a group that can be used in this reign, by this policy. Of
+    /// a static topic these are logical queues.
+    #[must_use]
+    pub fn missing(
+        &self,
+        (topic, group): (&str, &str),
+        queue_count: i32,
+        leading: Option<&LeadingQueues>,
+        policy: Policy,
+    ) -> Vec<i32> {
+        let reign = self.0.lock();
+        let Some(reign) = &*reign else {
+            return Vec::new();
+        };
+        let ids = leading.map_or_else(|| (0..queue_count).collect(), LeadingQueues::ids);
+        let is_missing = |id: &i32| {
+            let segment = leading.and_then(|leading| leading.led(*id));
+            let sq_id = reign.find_at(topic, *id, group, segment.map(|led| led.segment));
+            sq_id.is_none_or(|sq_id| !reign.has_policy(sq_id, policy))
+        };
+        ids.into_iter().filter(is_missing).collect()
+    }
+
+    /// Name the missing share queues of a group, and own them.
+    ///
+    /// The owner's lease epoch comes after that of each state which it takes over.
+    ///
+    /// # Errors
+    /// The store refused the records.
+    pub fn begin(
+        &self,
+        store: &Store,
+        config: &HotPathConfig,
+        (topic, group): (&str, &str),
+        policy: Policy,
+        beginnings: &[Beginning],
+        now_ms: i64,
+    ) -> Result<(), AppendError> {
+        let mut reign = self.0.lock();
+        let Some(reign) = &mut *reign else {
+            return Ok(());
+        };
+        reign.outrun((topic, group), beginnings);
+        let mut records = Vec::new();
+        let mut owned = Vec::new();
+        for beginning in beginnings {
+            let known = reign.lane.find(topic, beginning.queue_id, group);
+            let sq_id = known.unwrap_or(reign.lane.next_id() + owned.len() as u64);
+            let [wire, state] = new_queue(sq_id, (topic, group), policy, beginning);
+            if known.is_none() || !reign.has_policy(sq_id, policy) {
+                records.push(wire);
+            }
+            if known.is_none() || reign.is_newer(sq_id, beginning) {
+                records.push(state);
+            }
+            if !reign.owned.contains(&sq_id) {
+                records.push(Record {
+                    flags: 0,
+                    sq_id,
+                    epoch: reign.epoch,
+                    body: Body::Own {
+                        member: reign.member,
+                    },
+                });
+            }
+            owned.push((sq_id, reign.is_newer(sq_id, beginning)));
+        }
+        reign.append(store, config, &records, now_ms)?;
+        for ((sq_id, is_taken_over), beginning) in owned.into_iter().zip(beginnings) {
+            reign.owned.insert(sq_id);
+            reign.place(sq_id, beginning.segment);
+            if let Some(state) = beginning.state.as_ref().filter(|_| is_taken_over) {
+                reign.remember_state(sq_id, state);
+            }
+        }
+        Ok(())
+    }
+
+    /// Write a snapshot if one is due. Returns whether one was written.
+    ///
+    /// # Errors
+    /// The store refused it.
+    pub fn keep_snapshot(
+        &self,
+        store: &Store,
+        config: &HotPathConfig,
+        now_ms: i64,
+    ) -> Result<bool, AppendError> {
+        let mut reign = self.0.lock();
+        match &mut *reign {
+            Some(reign) if reign.is_snapshot_due(store) => {
+                reign.write_snapshot(store, config, now_ms)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Let a group begin at an offset of a queue: what consumers have of it is void. `false` if the group has no
+    /// share queue there, or if this broker only acts for its master.
+    ///
+    /// All share queues are owned anew, with the next lease epoch: that tells their handles apart.
+    ///
+    /// # Errors
+    /// The store refused the record; nothing changes.
+    pub fn reset(
+        &self,
+        store: &Store,
+        config: &HotPathConfig,
+        (topic, queue_id, group): (&str, i32, &str),
+        start: u64,
+        now_ms: i64,
+    ) -> Result<bool, AppendError> {
+        let mut reign = self.0.lock();
+        let Some(reign) = reign.as_mut().filter(|reign| !reign.is_acting) else {
+            return Ok(false);
+        };
+        let Some(sq_id) = reign.lane.find(topic, queue_id, group) else {
+            return Ok(false);
+        };
+        let epoch = reign.epoch + 1;
+        let last = reign
+            .lane
+            .get(sq_id)
+            .map(|wired| wired.queue.snapshot(false));
+        let state = Snapshot {
+            epoch,
+            reset_epoch: epoch,
+            start: start.min(u64::MAX - 2 * WINDOW),
+            last_pop_time_ms: last.map_or(0, |last| last.last_pop_time_ms),
+            ..Snapshot::default()
+        };
+        let record = Record {
+            flags: 0,
+            sq_id,
+            epoch,
+            body: Body::Snap(state),
+        };
+        reign.append(store, config, &[record], now_ms)?;
+        reign.attempts.remove(&sq_id);
+        // The epoch of the state is taken: the owner's comes after it.
+        reign.epoch = epoch + 1;
+        reign.owned.clear();
+        Ok(true)
+    }
+
+    /// Forget the share queues of a topic, of a group, or of both.
+    ///
+    /// # Errors
+    /// The store refused the records.
+    pub fn remove(
+        &self,
+        store: &Store,
+        config: &HotPathConfig,
+        (topic, group): (Option<&str>, Option<&str>),
+        now_ms: i64,
+    ) -> Result<(), AppendError> {
+        let mut reign = self.0.lock();
+        let Some(reign) = &mut *reign else {
+            return Ok(());
+        };
+        if let Some(topic) = topic.filter(|_| group.is_none()) {
+            reign.logical.remove(topic);
+        }
+        let is_meant = |wired: &regent_share::Wired| {
+            topic.is_none_or(|topic| wired.name.topic == topic)
+                && group.is_none_or(|group| wired.name.group == group)
+        };
+        let meant = reign.lane.iter().filter(|(_, wired)| is_meant(wired));
+        let meant: Vec<_> = meant.map(|(sq_id, _)| sq_id).collect();
+        let records = meant.iter();
+        let records: Vec<_> = records
+            .filter_map(|sq_id| reign.lane.wire_record(*sq_id, regent_share::REMOVED))
+            .collect();
+        if records.is_empty() {
+            return Ok(());
+        }
+        reign.append(store, config, &records, now_ms)?;
+        for sq_id in meant {
+            reign.leave(sq_id);
+            reign.counts.remove(&sq_id);
+        }
+        Ok(())
+    }
+}
+
+/// The records that name a share queue and say where it begins.
+fn new_queue(
+    sq_id: u64,
+    (topic, group): (&str, &str),
+    policy: Policy,
+    beginning: &Beginning,
+) -> [Record; 2] {
+    let state = match &beginning.state {
+        Some(state) => Snapshot {
+            is_owned: false,
+            ..state.finished_only()
+        },
+        None => Snapshot {
+            start: beginning.start.min(u64::MAX - 2 * WINDOW),
+            ..Snapshot::default()
+        },
+    };
+    let record = |body| Record {
+        flags: 0,
+        sq_id,
+        epoch: state.epoch,
+        body,
+    };
+    [
+        record(Body::Wire {
+            topic: topic.to_owned(),
+            queue_id: beginning.queue_id,
+            group: group.to_owned(),
+            policy,
+        }),
+        record(Body::Snap(state.clone())),
+    ]
+}
+
+impl Reign {
+    /// The topic of the state log.
+    pub(crate) fn topic(&self) -> &Arc<str> {
+        &self.topic
+    }
+
+    /// A share queue that this broker may hand messages out of.
+    pub(crate) fn find(&self, topic: &str, queue_id: i32, group: &str) -> Option<u64> {
+        let sq_id = self.lane.find(topic, queue_id, group)?;
+        self.owned.contains(&sq_id).then_some(sq_id)
+    }
+
+    /// Whether messages are given up as a policy says.
+    fn has_policy(&self, sq_id: u64, policy: Policy) -> bool {
+        self.lane.get(sq_id).is_some_and(|wired| {
+            (wired.policy.attempts, wired.policy.discards) == (policy.attempts, policy.discards)
+        })
+    }
+
+    /// Append records to the lane, all of them or none, and apply them. A broker that acts for its master only
+    /// applies them. Returns the queue offset behind the record, if one was written.
+    pub(crate) fn append(
+        &mut self,
+        store: &Store,
+        config: &HotPathConfig,
+        records: &[Record],
+        now_ms: i64,
+    ) -> Result<Option<u64>, AppendError> {
+        if self.is_acting {
+            records.iter().for_each(|record| self.apply(record));
+            return Ok(None);
+        }
+        let mut body = Vec::new();
+        records.iter().for_each(|record| record.encode(&mut body));
+        let topic = Arc::clone(&self.topic);
+        let message = lane_message(&topic, config, &body, now_ms, &[]);
+        let appended = store.writer()?.append(&message, now_ms)?;
+        self.note(&appended, records);
+        Ok(Some(appended.queue_offset + 1))
+    }
+
+    /// Append messages and records of the lane as one unit, the records last.
+    pub(crate) fn append_with(
+        &mut self,
+        store: &Store,
+        config: &HotPathConfig,
+        messages: &[NewMessage<'_>],
+        records: &[Record],
+        now_ms: i64,
+    ) -> Result<Vec<Appended>, AppendError> {
+        let mut body = Vec::new();
+        records.iter().for_each(|record| record.encode(&mut body));
+        let topic = Arc::clone(&self.topic);
+        let mut unit = messages.to_vec();
+        unit.push(lane_message(&topic, config, &body, now_ms, &[]));
+        let appended = store.writer()?.append_unit(&unit, now_ms)?;
+        if let Some(last) = appended.last() {
+            self.note(last, records);
+        }
+        Ok(appended)
+    }
+
+    fn note(&mut self, appended: &Appended, records: &[Record]) {
+        self.end = appended.log_position + u64::from(appended.size);
+        self.bytes_since_snapshot += u64::from(appended.size);
+        for record in records {
+            self.apply(record);
+        }
+    }
+
+    fn apply(&mut self, record: &Record) {
+        let again_count = self.redelivered_count(record);
+        let applied = self.lane.apply(record);
+        debug_assert!(applied.is_ok(), "{applied:?}: {record:?}");
+        if let Ok(applied) = applied {
+            let counts = self.counts.entry(record.sq_id).or_default();
+            counts.add(&record.body, applied.done.count(), again_count);
+        }
+    }
+
+    /// Do what only this broker remembers (`acquireLog=none`).
+    pub(crate) fn remember(&mut self, sq_id: u64, body: Body) {
+        let record = Record {
+            flags: 0,
+            sq_id,
+            epoch: self.epoch,
+            body,
+        };
+        self.apply(&record);
+    }
+
+    /// End the deliveries whose deadline has passed; those of a share queue that has left are its new owner's.
+    pub(crate) fn expire(&mut self, sq_id: u64, elapsed_ms: i64) {
+        if !self.has(sq_id) {
+            return;
+        }
+        for (deadline_ms, ranges) in self.lane.overdue(sq_id, elapsed_ms) {
+            // After the reset of another share queue, this one has its former epoch until its next use.
+            let queue = self.lane.get(sq_id).map(|wired| &wired.queue);
+            let record = Record {
+                flags: 0,
+                sq_id,
+                epoch: queue.map_or(self.epoch, regent_share::ShareQueue::epoch),
+                body: Body::Expire {
+                    ranges,
+                    deadline_ms,
+                },
+            };
+            self.apply(&record);
+        }
+    }
+
+    /// Messages that the group does not want, or that are gone.
+    pub(crate) fn gap(&self, sq_id: u64, ranges: Ranges) -> Record {
+        Record {
+            flags: 0,
+            sq_id,
+            epoch: self.epoch,
+            body: Body::Gap { ranges },
+        }
+    }
+
+    fn segment_of(&self, position: u64) -> u64 {
+        position / self.segment_size
+    }
+
+    fn is_snapshot_due(&self, store: &Store) -> bool {
+        if self.is_acting || self.lane.last_id() == 0 {
+            return false;
+        }
+        let end = self.segment_of(store.max_position());
+        self.bytes_since_snapshot > SNAPSHOT_AFTER_BYTES
+            || self
+                .snapshot_position
+                .is_none_or(|at| self.segment_of(at) != end)
+    }
+
+    /// Write the whole lane. A snapshot across two segments would expire in parts; a second one fits, if any
+    /// does.
+    fn write_snapshot(
+        &mut self,
+        store: &Store,
+        config: &HotPathConfig,
+        now_ms: i64,
+    ) -> Result<(), AppendError> {
+        let bodies = self.snapshot_bodies();
+        let topic = Arc::clone(&self.topic);
+        let mut writer = store.writer()?;
+        for _ in 0..2 {
+            let mut first: Option<u64> = None;
+            for body in &bodies {
+                let properties = if first.is_none() {
+                    SNAPSHOT_PROPERTIES
+                } else {
+                    &[]
+                };
+                let message = lane_message(&topic, config, body, now_ms, properties);
+                let appended = writer.append(&message, now_ms)?;
+                first.get_or_insert(appended.log_position);
+                self.snapshot_position = Some(appended.log_position);
+                self.end = appended.log_position + u64::from(appended.size);
+            }
+            let is_in_one = first.is_none_or(|first| {
+                self.snapshot_position
+                    .is_some_and(|last| self.segment_of(first) == self.segment_of(last))
+            });
+            if is_in_one {
+                break;
+            }
+        }
+        self.bytes_since_snapshot = 0;
+        Ok(())
+    }
+
+    /// The bodies of a snapshot's messages: the last one ends with a MARK record, which has the last number that
+    /// was given. The number of a removed share queue is never given again.
+    fn snapshot_bodies(&self) -> Vec<Vec<u8>> {
+        let mut bodies = vec![Vec::new()];
+        for records in self.lane.snapshot(false) {
+            let mut body = Vec::new();
+            records.iter().for_each(|record| record.encode(&mut body));
+            match bodies.last_mut() {
+                Some(last) if last.len() + body.len() <= SNAPSHOT_BODY_BYTES => {
+                    last.extend_from_slice(&body);
+                }
+                _ => bodies.push(body),
+            }
+        }
+        let end = Record {
+            flags: 0,
+            sq_id: self.lane.last_id(),
+            epoch: self.epoch,
+            body: Body::Mark { sync_point: 0 },
+        };
+        if let Some(last) = bodies.last_mut() {
+            end.encode(last);
+        }
+        bodies
+    }
+}
+
+fn lane_message<'a>(
+    topic: &'a str,
+    config: &HotPathConfig,
+    body: &'a [u8],
+    now_ms: i64,
+    properties: &'a [u8],
+) -> NewMessage<'a> {
+    NewMessage {
+        born_timestamp_ms: now_ms,
+        born_host: config.store_host,
+        store_host: config.store_host,
+        properties,
+        ..NewMessage::new(topic, LANE, body)
+    }
+}

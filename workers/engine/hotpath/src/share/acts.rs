@@ -1,0 +1,430 @@
+//! What consumers do with the messages that they have, and what the broker gives up.
+
+use ahash::AHashMap;
+use regent_commitlog::{AppendError, NewMessage, Store};
+use regent_share::{
+    Act, Body, DECIDED, Delivery, Disposition, Entry, ORDERED_TAG, Ranges, Record, Verdict, Wired,
+};
+
+use super::{Reign, Shares};
+use crate::broker::HotPathConfig;
+use crate::pull::Commit;
+
+/// What came of a wish to finish messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Finished {
+    /// For each wish whether it succeeds; the handle is void where it does not.
+    pub successes: Vec<bool>,
+    /// The successes can be answered once the log is confirmed up to here.
+    pub position: u64,
+    /// How far the groups are by now.
+    pub commits: Vec<Commit>,
+    /// The queue offset behind the record, if there is one.
+    pub lane_end: Option<u64>,
+}
+
+/// A message that is kept longer, or given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Renewed {
+    /// The time of its delivery as of now.
+    pub delivery: Delivery,
+}
+
+/// What a consumer wants done with a message that it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Keep it for so many milliseconds from now on.
+    Keep(i64),
+    /// Give it back; it is not delivered for so many milliseconds.
+    GiveBack(i64),
+}
+
+/// A message that was delivered as often as it may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dead {
+    /// Topic.
+    pub topic: String,
+    /// Queue inside the topic.
+    pub queue_id: i32,
+    /// Consumer group.
+    pub group: String,
+    /// Which message.
+    pub offset: u64,
+    /// How often it was delivered.
+    pub count: u16,
+}
+
+/// One wish to finish a message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wish {
+    pub(crate) sq_id: u64,
+    pub(crate) delivery: Delivery,
+    pub(crate) offset: u64,
+}
+
+impl Shares {
+    /// Finish messages of a share queue (ACCEPT): each once its handle proves that the client may.
+    ///
+    /// # Errors
+    /// The store refused the record; nothing is finished.
+    pub fn accept(
+        &self,
+        store: &Store,
+        config: &HotPathConfig,
+        (topic, queue_id, group): (&str, i32, &str),
+        (delivery, offsets): (Delivery, &[u64]),
+        now_ms: i64,
+    ) -> Result<Option<Finished>, AppendError> {
+        let mut reign = self.reign();
+        let Some(reign) = &mut *reign else {
+            return Ok(None);
+        };
+        let Some(sq_id) = reign.lane.find(topic, queue_id, group) else {
+            return Ok(None);
+        };
+        let wish = |&offset: &u64| Wish {
+            sq_id,
+            delivery,
+            offset,
+        };
+        let wishes: Vec<_> = offsets.iter().map(wish).collect();
+        reign.finish(store, config, &wishes, now_ms).map(Some)
+    }
+
+    /// Keep a message longer (RENEW), or give it back (RELEASE).
+    ///
+    /// `None` if the share queue is unknown, or the handle is void.
+    #[must_use]
+    pub fn change(
+        &self,
+        (topic, queue_id, group): (&str, i32, &str),
+        (delivery, offset): (Delivery, u64),
+        change: Change,
+        (now_ms, elapsed_ms): (i64, i64),
+    ) -> Option<Renewed> {
+        let mut reign = self.reign();
+        let reign = reign.as_mut()?;
+        let sq_id = reign.find(topic, queue_id, group)?;
+        let queue = &reign.lane.get(sq_id)?.queue;
+        let ranges = Ranges::of(offset..offset.checked_add(1)?);
+        let is_ordered = delivery.tag == ORDERED_TAG;
+        let renewed = Delivery {
+            tag: delivery.tag,
+            ..queue.next_delivery(now_ms, is_ordered)
+        };
+        let (act, body) = match change {
+            Change::Keep(invisible_ms) => (
+                Act::Renew,
+                Body::Renew {
+                    delivery,
+                    ranges,
+                    pop_time_ms: renewed.pop_time_ms,
+                    deadline_ms: elapsed_ms.saturating_add(invisible_ms),
+                },
+            ),
+            Change::GiveBack(delay_ms) => (
+                Act::Release,
+                Body::Release {
+                    delivery,
+                    ranges,
+                    visible_at_ms: elapsed_ms.saturating_add(delay_ms),
+                },
+            ),
+        };
+        match queue.judge(offset, act, delivery) {
+            Verdict::Stale => None,
+            Verdict::Void => Some(Renewed { delivery: renewed }),
+            Verdict::Done => {
+                reign.remember(sq_id, body);
+                Some(Renewed { delivery: renewed })
+            }
+        }
+    }
+
+    /// Whether nothing new can be delivered of a share queue until its front is finished.
+    #[must_use]
+    pub fn is_full(&self, (topic, queue_id, group): (&str, i32, &str)) -> bool {
+        let reign = self.reign();
+        let wired = reign.as_ref().and_then(|reign| {
+            let sq_id = reign.lane.find(topic, queue_id, group)?;
+            reign.lane.get(sq_id)
+        });
+        wired.is_some_and(|wired| wired.queue.window_left() == 0)
+    }
+
+    /// Where a look at the next messages of a group begins; `None` if the share queue is unknown.
+    #[must_use]
+    pub fn next_offset(
+        &self,
+        (topic, queue_id, group): (&str, i32, &str),
+        elapsed_ms: i64,
+    ) -> Option<u64> {
+        let reign = self.reign();
+        let reign = reign.as_ref()?;
+        let wired = reign.lane.get(reign.lane.find(topic, queue_id, group)?)?;
+        let mut ready = wired.queue.ready(elapsed_ms, wired.policy.attempts);
+        Some(ready.next().unwrap_or(wired.queue.end()))
+    }
+
+    /// A client is gone: its messages of a group can be delivered again. Returns their queues.
+    #[must_use]
+    pub fn client_gone(&self, client: u64, group: &str) -> Vec<(String, i32)> {
+        let mut reign = self.reign();
+        let Some(reign) = &mut *reign else {
+            return Vec::new();
+        };
+        let has_any = |wired: &Wired| {
+            wired.name.group == group
+                && wired.queue.entries().any(
+                    |(_, entry)| matches!(entry, Entry::Acquired { client: own, .. } if own == client),
+                )
+        };
+        let meant: Vec<_> = (reign.lane.iter())
+            .filter(|(_, wired)| has_any(wired))
+            .map(|(sq_id, wired)| (sq_id, wired.name.topic.clone(), wired.name.queue_id))
+            .collect();
+        let mut queues = Vec::new();
+        for (sq_id, topic, queue_id) in meant {
+            reign.remember(sq_id, Body::ClientGone { client });
+            queues.push((topic, queue_id));
+        }
+        queues
+    }
+
+    /// Undo deliveries whose answer was never given: the messages can be delivered at once, and the deliveries do
+    /// not count. Returns the queues of the messages.
+    ///
+    /// Nothing happens to messages that are finished or delivered anew since, nor in the reign of another master.
+    #[must_use]
+    pub fn undo(&self, deliveries: &[(u64, Delivery)]) -> Vec<(String, i32)> {
+        let mut reign = self.reign();
+        let Some(reign) = &mut *reign else {
+            return Vec::new();
+        };
+        let mut queues = Vec::new();
+        for (sq_id, delivery) in deliveries {
+            if reign.undo(*sq_id, *delivery)
+                && let Some(wired) = reign.lane.get(*sq_id)
+            {
+                queues.push((wired.name.topic.clone(), wired.name.queue_id));
+            }
+        }
+        queues
+    }
+
+    /// Messages that were delivered as often as they may be, of which no consumer has one: some at a time.
+    #[must_use]
+    pub fn dead(&self, elapsed_ms: i64, count_max: usize) -> Vec<Dead> {
+        let mut reign = self.reign();
+        let Some(reign) = &mut *reign else {
+            return Vec::new();
+        };
+        let owned = reign
+            .lane
+            .iter()
+            .filter(|(sq_id, wired)| wired.queue.is_owned() && reign.is_placed(*sq_id, wired));
+        let ids: Vec<_> = owned.map(|(sq_id, _)| sq_id).collect();
+        let mut dead = Vec::new();
+        for sq_id in ids {
+            reign.expire(sq_id, elapsed_ms);
+            let Some(wired) = reign.lane.get(sq_id) else {
+                continue;
+            };
+            for offset in wired.queue.exhausted(wired.policy.attempts) {
+                if dead.len() == count_max {
+                    return dead;
+                }
+                dead.push(Dead {
+                    topic: wired.name.topic.clone(),
+                    queue_id: wired.name.queue_id,
+                    group: wired.name.group.clone(),
+                    offset,
+                    count: wired.queue.entry(offset).count(),
+                });
+            }
+        }
+        dead
+    }
+
+    /// Give a message up (REJECT), in one unit with its copy, if there is one.
+    ///
+    /// Of a message in the hands of a consumer, whoever has it. No success if the message is finished already:
+    /// then nothing is written. `None` if the share queue is unknown, or if this broker only acts for its master.
+    ///
+    /// # Errors
+    /// The store refused the unit; nothing is given up.
+    pub fn reject(
+        &self,
+        store: &Store,
+        config: &HotPathConfig,
+        (topic, queue_id, group): (&str, i32, &str),
+        (offset, disposition): (u64, Disposition),
+        copy: Option<NewMessage<'_>>,
+        now_ms: i64,
+    ) -> Result<Option<Finished>, AppendError> {
+        let mut reign = self.reign();
+        let Some(reign) = reign.as_mut().filter(|reign| !reign.is_acting) else {
+            return Ok(None);
+        };
+        let Some(sq_id) = reign.lane.find(topic, queue_id, group) else {
+            return Ok(None);
+        };
+        let Some(wired) = reign.lane.get(sq_id).filter(|it| it.queue.is_owned()) else {
+            return Ok(None);
+        };
+        let finished = Finished {
+            successes: vec![false],
+            position: reign.end,
+            ..Finished::default()
+        };
+        let delivery = match wired.queue.entry(offset) {
+            Entry::Forgotten => return Ok(Some(finished)),
+            Entry::Acquired { delivery, .. } => delivery,
+            Entry::Available { last, .. } => last.unwrap_or(Delivery {
+                pop_time_ms: 0,
+                tag: Delivery::tag_of(reign.epoch),
+            }),
+        };
+        if wired.queue.judge(offset, Act::Reject, delivery) != Verdict::Done {
+            return Ok(None);
+        }
+        let record = Record {
+            flags: DECIDED,
+            sq_id,
+            epoch: reign.epoch,
+            body: Body::Reject {
+                delivery,
+                ranges: Ranges::of(offset..offset + 1),
+                disposition,
+            },
+        };
+        let appended = reign.append_with(store, config, copy.as_slice(), &[record], now_ms)?;
+        Ok(Some(Finished {
+            successes: vec![true],
+            position: reign.end,
+            commits: reign.commits([sq_id].into_iter()),
+            lane_end: appended.last().map(|last| last.queue_offset + 1),
+        }))
+    }
+}
+
+impl Reign {
+    /// Undo a delivery, unless another answer carries it as well. Whether messages were hidden by it.
+    fn undo(&mut self, sq_id: u64, delivery: Delivery) -> bool {
+        if let Some(attempt) = self.attempts.get_mut(&sq_id)
+            && attempt.delivery == delivery
+        {
+            attempt.answer_count = attempt.answer_count.saturating_sub(1);
+            if attempt.answer_count > 0 {
+                return false;
+            }
+        }
+        self.has(sq_id) && self.lane.undo(sq_id, delivery)
+    }
+
+    /// Finish messages: one record for each delivery, all in one message of the lane.
+    pub(crate) fn finish(
+        &mut self,
+        store: &Store,
+        config: &HotPathConfig,
+        wishes: &[Wish],
+        now_ms: i64,
+    ) -> Result<Finished, AppendError> {
+        let mut done: AHashMap<(u64, Delivery), Vec<u64>> = AHashMap::new();
+        let mut repeated = Vec::new();
+        let mut successes = Vec::with_capacity(wishes.len());
+        for wish in wishes {
+            let verdict = self.judge(store, wish);
+            if verdict == Verdict::Done {
+                let offsets = done.entry((wish.sq_id, wish.delivery)).or_default();
+                offsets.push(wish.offset);
+            }
+            successes.push(verdict != Verdict::Stale);
+        }
+        let mut finished = Finished {
+            successes,
+            position: self.end,
+            ..Finished::default()
+        };
+        if self.is_acting {
+            // The caller keeps all that is finished there, also what it could not keep before.
+            let found = wishes.iter().zip(&finished.successes);
+            let ids = found.filter(|(_, is_done)| **is_done);
+            repeated.extend(ids.map(|(wish, _)| wish.sq_id));
+        }
+        if done.is_empty() {
+            finished.commits = self.commits(repeated.into_iter());
+            return Ok(finished);
+        }
+        let ids: Vec<_> = done
+            .keys()
+            .map(|(sq_id, _)| *sq_id)
+            .chain(repeated)
+            .collect();
+        let mut records: Vec<_> = done
+            .into_iter()
+            .map(|((sq_id, delivery), offsets)| Record {
+                flags: DECIDED,
+                sq_id,
+                epoch: self.epoch,
+                body: Body::Accept {
+                    delivery,
+                    ranges: offsets.into_iter().collect(),
+                },
+            })
+            .collect();
+        records.sort_unstable_by_key(|record| record.sq_id);
+        finished.lane_end = self.append(store, config, &records, now_ms)?;
+        finished.position = self.end;
+        finished.commits = self.commits(ids.into_iter());
+        Ok(finished)
+    }
+
+    /// What to say to a wish. Nobody can have a message that readers do not see.
+    fn judge(&self, store: &Store, wish: &Wish) -> Verdict {
+        let Some(wired) = self.lane.get(wish.sq_id) else {
+            return Verdict::Stale;
+        };
+        if !wired.queue.is_owned() {
+            // The next owner would not know.
+            return Verdict::Stale;
+        }
+        if wish.offset >= wired.queue.end() {
+            let offsets = self.bounds(store, wish.sq_id);
+            if offsets.is_none_or(|(_, max_offset)| wish.offset >= max_offset) {
+                return Verdict::Stale;
+            }
+        }
+        wired.queue.judge(wish.offset, Act::Accept, wish.delivery)
+    }
+
+    /// How far groups are in their queues: what lag is counted from.
+    pub(crate) fn commits(&self, ids: impl Iterator<Item = u64>) -> Vec<Commit> {
+        let mut commits: Vec<Commit> = Vec::new();
+        for sq_id in ids {
+            let Some(wired) = self.lane.get(sq_id) else {
+                continue;
+            };
+            let start = i64::try_from(wired.queue.start()).unwrap_or(i64::MAX);
+            let (queue_id, offset) = match self.segment(sq_id) {
+                None if !self.is_placed(sq_id, wired) => continue,
+                None => (wired.name.queue_id, start),
+                Some(segment) => match segment.to_physical(start) {
+                    Some(offset) => (segment.queue_id, offset),
+                    // The broker group of the older segment keeps that one.
+                    None => continue,
+                },
+            };
+            let commit = Commit {
+                group: wired.name.group.clone(),
+                topic: wired.name.topic.clone(),
+                queue_id,
+                offset,
+            };
+            if !commits.contains(&commit) {
+                commits.push(commit);
+            }
+        }
+        commits
+    }
+}

@@ -1,0 +1,112 @@
+use super::*;
+
+fn accept(sq_id: u64) -> Record {
+    Record {
+        flags: DECIDED,
+        sq_id,
+        epoch: 3,
+        body: Body::Accept {
+            delivery: Delivery {
+                pop_time_ms: 1_758_000_000_000,
+                tag: 3,
+            },
+            ranges: [4, 5, 9].into_iter().collect(),
+        },
+    }
+}
+
+fn encoded(records: &[Record]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for record in records {
+        record.encode(&mut bytes);
+    }
+    bytes
+}
+
+fn known(bytes: &[u8]) -> Vec<Record> {
+    Records::new(bytes)
+        .filter_map(|read| match read.expect("an intact record") {
+            Decoded::Known(record) => Some(record),
+            Decoded::Unknown { .. } => None,
+        })
+        .collect()
+}
+
+/// Q76, Q77.
+#[test]
+fn o46_a_record_of_a_later_version_is_left_out_by_its_size() {
+    let mut bytes = encoded(&[accept(1)]);
+    bytes.extend_from_slice(&9_u16.to_be_bytes());
+    bytes.extend_from_slice(&5_u32.to_be_bytes());
+    bytes.extend_from_slice(b"later");
+    bytes.extend(encoded(&[accept(2)]));
+
+    assert_eq!(known(&bytes), [accept(1), accept(2)]);
+}
+
+#[test]
+fn a_record_of_a_later_type_is_left_out() {
+    let mut bytes = encoded(&[accept(1)]);
+    bytes[6..8].copy_from_slice(&900_u16.to_be_bytes());
+    let crc = crc32c(&[&bytes[..CRC_AT], &bytes[CRC_END..]]);
+    bytes[CRC_AT..CRC_END].copy_from_slice(&crc.to_be_bytes());
+
+    let read: Vec<_> = Records::new(&bytes).collect();
+
+    assert_eq!(read, [Ok(Decoded::Unknown { version: VERSION })]);
+}
+
+#[test]
+fn a_field_that_is_added_later_is_left_out() {
+    let mut bytes = encoded(&[accept(1)]);
+    bytes.extend_from_slice(&2_u32.to_be_bytes());
+    bytes.extend_from_slice(b"hi");
+    let size = u32::try_from(bytes.len() - PREFIX_SIZE).unwrap();
+    bytes[2..6].copy_from_slice(&size.to_be_bytes());
+    let crc = crc32c(&[&bytes[..CRC_AT], &bytes[CRC_END..]]);
+    bytes[CRC_AT..CRC_END].copy_from_slice(&crc.to_be_bytes());
+
+    assert_eq!(known(&bytes), [accept(1)]);
+}
+
+#[test]
+fn o47_a_torn_record_or_a_wrong_size_is_damage_and_not_a_later_version() {
+    let bytes = encoded(&[accept(1)]);
+    for cut in 1..bytes.len() {
+        let read: Vec<_> = Records::new(&bytes[..cut]).collect();
+        assert_eq!(read, [Err(RecordError::Short)], "{cut} bytes");
+    }
+    let mut wrong = bytes.clone();
+    wrong[5] -= 1;
+    let first = Records::new(&wrong).next();
+    assert!(matches!(first, Some(Err(_))), "{first:?}");
+    let mut later = bytes;
+    later[0] = 1;
+    later[2] = 0xFF;
+    let read: Vec<_> = Records::new(&later).collect();
+    assert_eq!(read, [Err(RecordError::Short)]);
+}
+
+#[test]
+fn each_changed_bit_of_a_record_is_found() {
+    let bytes = encoded(&[accept(1)]);
+    for bit in 8 * 6..8 * bytes.len() {
+        let mut changed = bytes.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        let read: Vec<_> = Records::new(&changed).collect();
+        assert_eq!(read, [Err(RecordError::Checksum)], "bit {bit}");
+    }
+}
+
+#[test]
+fn ranges_that_fall_are_refused() {
+    let mut bytes = encoded(&[accept(1)]);
+    let at = bytes.len() - 12;
+    bytes[at..at + 8].copy_from_slice(&1_u64.to_be_bytes());
+    let crc = crc32c(&[&bytes[..CRC_AT], &bytes[CRC_END..]]);
+    bytes[CRC_AT..CRC_END].copy_from_slice(&crc.to_be_bytes());
+
+    let read: Vec<_> = Records::new(&bytes).collect();
+
+    assert_eq!(read, [Err(RecordError::Field)]);
+}
