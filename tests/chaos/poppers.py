@@ -72,6 +72,7 @@ class Poppers:
     _introduced: dict[int, Client] = field(default_factory=dict)
     _consumers: list[asyncio.Task[None]] = field(default_factory=list)
     _settling: set[asyncio.Task[None]] = field(default_factory=set)
+    _errors: list[BaseException] = field(default_factory=list)
     _is_over: bool = False
 
     def start(self) -> None:
@@ -83,6 +84,16 @@ class Poppers:
         followers = [self._consume(name, self.find_server, is_bound=False) for name in FOLLOWERS]
         self._consumers = [asyncio.create_task(one) for one in (*bound, *followers)]
 
+    async def finish(self) -> None:
+        """Receive no more, and wait until the effect of each act is noted."""
+        self._is_over = True
+        for task in self._consumers:
+            task.cancel()
+        await asyncio.gather(*self._consumers, return_exceptions=True)
+        while self._settling:
+            await asyncio.wait(self._settling)
+        self.check_alive()
+
     async def close(self) -> None:
         """Receive no more; a second call is no error."""
         self._is_over = True
@@ -92,7 +103,9 @@ class Poppers:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def check_alive(self) -> None:
-        """Raise the error that ended a consumer."""
+        """Raise the error that ended a consumer or an act."""
+        if self._errors:
+            raise self._errors[0]
         for task in self._consumers:
             if task.done() and not self._is_over:
                 task.result()
@@ -128,8 +141,9 @@ class Poppers:
 
     def _settled(self, task: asyncio.Task[None]) -> None:
         self._settling.discard(task)
-        if not task.cancelled():
-            task.result()
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._errors.append(error)
 
     async def _pop(self, name: str, agent: int, *, is_bound: bool) -> list[Held]:
         client = self.workload.client_of(agent)

@@ -34,6 +34,9 @@ from tests.chaos.workload import DELAYED_TOPIC, QUEUE_COUNT, TOPIC, Address, Wor
 RECOVERY_S_MAX: Final = 120.0
 PROGRESS_COUNT: Final = 10
 POLL_S: Final = 0.05
+STILL_S: Final = 1.0
+"""Twice as long as a broker takes to write what share queues have done after its answers."""
+
 IN_SYNC: Final = frozenset(AGENTS)
 
 
@@ -211,7 +214,8 @@ class Scene:
         if self.committer is not None:
             await self.committer.close()
         if self.poppers is not None:
-            await self.poppers.close()
+            await self.poppers.finish()
+        await self._await_still_logs()
         check_is_judged(self.observation_counts())
         elections = await self._elections()
         await self.workload.close()
@@ -245,12 +249,16 @@ class Scene:
         """Let the cluster recover, send no more, and wait until all that was sent is shown."""
         await self.await_whole()
         await self.workload.stop_sending()
-        standing = await self.await_standing(IN_SYNC)
-        assert standing.master is not None
         await self._await_all_read()
-        await self._await_all_delivered(standing.master)
-        await self._await_all_finished(standing.master)
-        return standing
+        await self._await_all_delivered()
+        await self._await_all_finished()
+        # If this machine stood still meanwhile, another broker is the master.
+        return await self.await_standing(IN_SYNC)
+
+    async def _master(self) -> int:
+        master = (await self.await_standing(IN_SYNC)).master
+        assert master is not None
+        return master
 
     async def _elections(self) -> dict[int, int]:
         deadline_s = time.monotonic() + RECOVERY_S_MAX
@@ -295,24 +303,35 @@ class Scene:
             self.check(deadline_s, f"brokers show {shown}, acknowledged was up to {ends}")
             await asyncio.sleep(POLL_S)
 
-    async def _await_all_delivered(self, master: int) -> None:
+    async def _await_all_delivered(self) -> None:
         """Wait until every acknowledged delayed message is shown."""
         wanted, deadline_s = set(self.journal.deferred), time.monotonic() + RECOVERY_S_MAX
         missing = wanted
         while missing:
             self.check(deadline_s, f"not delivered: {sorted(missing)[:10]} of {len(wanted)}")
             with contextlib.suppress(OSError, TimeoutError):
-                missing = wanted - await self.workload.read_delivered(master)
+                missing = wanted - await self.workload.read_delivered(await self._master())
             await asyncio.sleep(POLL_S)
 
-    async def _await_all_finished(self, master: int) -> None:
+    async def _await_all_finished(self) -> None:
         """Wait until the consumers by POP have finished every message."""
         if self.poppers is None:
             return
         deadline_s = time.monotonic() + RECOVERY_S_MAX
-        while (left := await self.poppers.unfinished(master)) != {}:
+        while (left := await self.poppers.unfinished(await self._master())) != {}:
             self.check(deadline_s, f"not finished by POP, start and end of queues: {left}")
             await asyncio.sleep(POLL_S)
+
+    async def _await_still_logs(self) -> None:
+        """Wait until all logs end at one position: progress is written after the answers."""
+        deadline_s = time.monotonic() + RECOVERY_S_MAX
+        ends, since_s = set[int](), time.monotonic()
+        while len(ends) != 1 or time.monotonic() - since_s < STILL_S:
+            self.check(deadline_s, f"the logs end at {sorted(ends)}")
+            await asyncio.sleep(POLL_S)
+            found = await self.workload.log_ends()
+            if found != ends:
+                ends, since_s = found, time.monotonic()
 
     def observation_counts(self) -> dict[str, int]:
         """Return how often each was seen that the invariants are judged by."""

@@ -12,6 +12,8 @@ from typing import Final
 
 from regent_engine import decode_records, parse_offset_message_id
 
+from backend.remoting import java_json
+from backend.remoting.request_code import RequestCode
 from tests.chaos.evidence import number_of
 from tests.chaos.journal import Acknowledgement, Journal, Reading
 from tests.integration.broker.client import Client
@@ -155,6 +157,21 @@ class Workload:
                 numbers |= {number_of(record.body) for record in records}
                 offset += len(records)
         return numbers
+
+    async def log_ends(self) -> set[int]:
+        """Return the positions at which the logs of the brokers end; nothing if one is silent."""
+        ends = set[int]()
+        for agent in self.addresses:
+            client = self.client_of(agent)
+            if client is None:
+                return set()
+            try:
+                async with asyncio.timeout(READ_TIMEOUT_S):
+                    answer = await client.call(RequestCode.GET_BROKER_RUNTIME_INFO)
+            except (OSError, TimeoutError):
+                return set()
+            ends.add(int(java_json.loads(answer.body)["table"]["commitLogMaxOffset"]))
+        return ends
 
     async def _send(self, agent: int, client: Client, number: int) -> None:
         if not _is_open(client):

@@ -4,6 +4,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -140,8 +141,7 @@ def jvm_options(module: str) -> tuple[str, ...]:
 
 def class_path(module: str) -> str:
     """Give the class path of a module's programs."""
-    folder = PROJECT / "target" / module
-    return f"{folder / 'interop.jar'}:{folder / 'lib'}/*"
+    return f"{_jar(module)}:{PROJECT / 'target' / module / 'lib'}/*"
 
 
 def build() -> None:
@@ -157,18 +157,25 @@ def build() -> None:
         subprocess.run(
             ["mvn", "-q", "-B", "package", "dependency:copy-dependencies"],
             cwd=PROJECT,
+            # The output of a test's own program stays its own.
+            stdout=sys.stderr,
             check=True,
         )
         for module in MODULES:
+            # Maven leaves a module alone whose sources have not changed.
+            _jar(module).touch()
             _make_archive(module)
 
 
 def _is_built() -> bool:
     sources = [PROJECT / "pom.xml", *PROJECT.glob("*/pom.xml"), *PROJECT.rglob("*.java")]
-    built = [PROJECT / "target" / module / "interop.jar" for module in MODULES]
-    built += map(_archive, MODULES)
+    built = [*map(_jar, MODULES), *map(_archive, MODULES)]
     newest = max(source.stat().st_mtime for source in sources if "target" not in source.parts)
     return all(one.exists() and one.stat().st_mtime >= newest for one in built)
+
+
+def _jar(module: str) -> Path:
+    return PROJECT / "target" / module / "interop.jar"
 
 
 def _archive(module: str) -> Path:

@@ -100,11 +100,11 @@ def test_both_recover_a_killed_store_alike(
     assert_same(our_store.read(for_us, SIZES, like=contents), contents)
 
 
-def test_a_queue_file_without_an_entry_changes_nothing(
-    killed: Path, stock: StockStore, tmp_path: Path
-):
+def test_a_queue_file_without_an_entry_changes_nothing(stock: StockStore, tmp_path: Path):
     """A kill may leave such a file. Only the stock store then answers 0 for times in its queue."""
-    for_stock, for_us = (shutil.copytree(killed, tmp_path / name) for name in ("stock", "ours"))
+    for_stock = tmp_path / "stock"
+    stock.write(for_stock, sizes=SIZES, seed=11, count=COUNT, stop="kill-after-dispatch")
+    for_us = Path(shutil.copytree(for_stock, tmp_path / "ours"))
     assert add_an_empty_file_to_each_full_queue(for_us) > 0
 
     contents = stock.read(for_stock, sizes=SIZES)

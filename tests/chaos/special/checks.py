@@ -15,6 +15,7 @@ from typing import Final
 from tests.chaos.evidence import Breach, Violation
 from tests.chaos.journal import Acknowledgement, Commit, LockEvent, Look
 from tests.chaos.special.traffic import Sort, Traffic, Verdict
+from workers.broker.tables.queue_locks import LOCK_LIFE_MS
 
 TICK_S: Final = 0.25
 """How long after its answer a commit may be missing from the log: 0.05 s, and a busy machine."""
@@ -117,11 +118,15 @@ def check_turns(traffic: Traffic) -> Iterator[Violation]:
 def check_locks(locks: Sequence[LockEvent]) -> Iterator[Violation]:
     """Look for a lock that was given while another client had it (I11).
 
-    A client has a lock from the answer that gives it until it requests the release. The rivals ask
-    one after the other, and renew far more often than a lock expires.
+    A client has a lock from the answer that gives it until it requests the release, or until the
+    lock expires. The rivals ask one after the other, and renew far more often than a lock expires;
+    a long recovery may prevent that.
     """
     holder: LockEvent | None = None
+    expires_at_s = 0.0
     for event in locks:
+        if holder is not None and event.answered_at_s >= expires_at_s:
+            holder = None
         if event.is_release:
             if holder is not None and holder.client == event.client:
                 holder = None
@@ -132,6 +137,7 @@ def check_locks(locks: Sequence[LockEvent]) -> Iterator[Violation]:
                 yield Violation(Breach.TWO_HOLDERS, f"{text}, and {since} from {holder.agent}")
             if holder is None or holder.client != event.client:
                 holder = event
+            expires_at_s = event.asked_at_s + LOCK_LIFE_MS / 1000
 
 
 def check_offsets(seen: Observations) -> Iterator[Violation]:

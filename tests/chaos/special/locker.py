@@ -81,6 +81,9 @@ class Locker:
 
     async def _lock(self, client: str) -> bool:
         agent, asked_at_s = self.find_server(), self.journal.now_s()
+        if self.workload.client_of(agent) is None:
+            # What is not sent takes no lock, and leaves no doubt.
+            return False
         body = await self._ask(agent, RequestCode.LOCK_BATCH_MQ, client)
         if body is None:
             if client != self._holder:

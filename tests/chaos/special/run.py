@@ -141,6 +141,11 @@ class Server:
         if isinstance(self.cluster, ActingCluster):
             self._task = asyncio.create_task(self._watch(self.cluster))
 
+    def check_alive(self) -> None:
+        """Raise the error that ended the questions."""
+        if self._task is not None and self._task.done() and not self._task.cancelled():
+            self._task.result()
+
     async def close(self) -> None:
         """Ask no more."""
         if self._task is not None:
@@ -234,7 +239,8 @@ class SpecialScene(Scene):
         }
 
     def check_others(self) -> None:
-        """Raise the error that ended the rivals or the clients."""
+        """Raise the error that ended the rivals, the clients or the questions for the server."""
+        self.server.check_alive()
         self.locker.check_alive()
         if self.clients is not None:
             self.clients.check_alive()

@@ -159,6 +159,14 @@ def test_a_lock_is_free_after_its_release_only():
     assert breaches(locks=locks) == {Breach.TWO_HOLDERS}
 
 
+@pytest.mark.parametrize(("answered_at_s", "expected"), [(62.9, {Breach.TWO_HOLDERS}), (63, set())])
+def test_a_lock_is_free_60_s_after_it_was_last_given(answered_at_s, expected):
+    first, second, renewed, _, other = observations().locks
+    later = dataclasses.replace(other, asked_at_s=62.8, answered_at_s=answered_at_s)
+
+    assert breaches(locks=[first, second, renewed, later]) == expected
+
+
 @pytest.mark.parametrize("told", [4, NONE_COMMITTED])
 def test_a_committed_offset_that_goes_back_is_found(told):
     assert breaches(looks=[Look(1, 0, told, 3, 3.1)]) == {Breach.OFFSET_BACK}

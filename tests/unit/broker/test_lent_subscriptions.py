@@ -10,6 +10,7 @@ from backend.remoting import java_json
 from backend.remoting.bodies import ConsumerConnection, SubscriptionData
 from backend.remoting.request_code import RequestCode
 from tests.unit.broker.neighbours import Answer, Others
+from tests.waiting import PATIENCE_S
 from workers.broker.errors import Refusal
 from workers.broker.routing import lent_subscriptions
 from workers.broker.routing.lent_subscriptions import LENT_MS, REPEAT_MS, LentSubscriptions
@@ -111,13 +112,14 @@ async def test_pulls_at_the_same_time_cause_one_question(lent_by, clock):
 
 async def test_a_pull_waits_for_a_broker_group_for_a_short_time_only(lent_by, monkeypatch):
     """The answer comes later, and the consumer asks again."""
-    monkeypatch.setattr(lent_subscriptions, "WAIT_S", 0.05)
     others = Others(a=knows(T="*"))
     others.gates["a"] = asyncio.Event()
     lent = lent_by(others)
 
-    async with asyncio.timeout(5):
-        assert not await lent.ask_for("g", "T")
+    with monkeypatch.context() as short:
+        short.setattr(lent_subscriptions, "WAIT_S", 0.05)
+        async with asyncio.timeout(PATIENCE_S):
+            assert not await lent.ask_for("g", "T")
     others.gates["a"].set()
 
     assert await lent.ask_for("g", "T")

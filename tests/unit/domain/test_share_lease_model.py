@@ -65,6 +65,9 @@ class LeaseLife(RuleBasedStateMachine):
 
     def send(self, broker_id, *, has_messages, is_answer_lost, is_in_sync=True):
         process = self.processes[broker_id]
+        if process.epoch and self.lane != (process.epoch, broker_id):
+            # A member reads the lane: the record of a later owner ends what the member believes.
+            process.stop()
         member = Member(broker_id, process.life)
         held, released, wanted = {}, {}, {}
         if process.epoch and process.must_release:

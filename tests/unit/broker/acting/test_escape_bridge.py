@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from backend.remoting import java_json
+from tests.waiting import PATIENCE_S
 from workers.broker.acting.decisions import Decisions
 from workers.broker.acting.escape_bridge import EscapeBridge
 from workers.broker.acting.outbox import Entry, Kind
@@ -173,7 +174,7 @@ async def test_a_pause_waits_for_the_message_that_is_on_its_way(tmp_path):
 
     bridge = Bridge(tmp_path, wait)
     sending = asyncio.create_task(bridge.escape())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await begun.wait()
 
     pausing = asyncio.create_task(bridge.pause())

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 from workers.broker.acting import outbox as outboxes
 from workers.broker.acting.outbox import (
     FIRST_PAUSE_S,
@@ -119,7 +119,7 @@ async def test_a_message_that_is_being_sent_is_not_withdrawn():
 
     outbox = Outbox(send, clock=lambda: 0)
     outbox.add(delayed(1, "a"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await begun.wait()
 
     assert not outbox.withdraw(1)
@@ -137,7 +137,7 @@ async def test_an_origin_waits_for_room_and_another_one_does_not(outbox, targets
     assert not waiting.done()
     targets.closed = set()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await waiting
 
 

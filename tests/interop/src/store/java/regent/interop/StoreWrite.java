@@ -35,9 +35,13 @@ final class StoreWrite {
         }
         long end = store.getMaxPhyOffset();
         expire(store, arguments.number("expire-count", 0));
-        boolean isClean = arguments.text("stop", "clean").equals("clean");
-        if (isClean) {
+        // A plain "kill" comes while queues may still lack entries.
+        String stop = arguments.text("stop", "clean");
+        boolean isClean = stop.equals("clean");
+        if (isClean || stop.equals("kill-after-dispatch")) {
             StockStore.awaitDispatch(store);
+        }
+        if (isClean) {
             store.shutdown();
         }
         Report.event("result", "max_position", end);
