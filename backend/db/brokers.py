@@ -301,7 +301,7 @@ async def get_of_group(
 
 
 async def list_online(connection: Connection) -> list[Broker]:
-    """List the online brokers of all clusters."""
+    """List the online brokers of all clusters, by cluster, broker group and id."""
     statement = (
         _select()
         .where(brokers.c.state == BrokerState.ONLINE)

@@ -214,6 +214,19 @@ class ChangeRefused(DomainError, kind=ErrorKind.CONFLICT):
         self.address, self.reason = address, reason
 
 
+class MasterReplaced(DomainError, kind=ErrorKind.CONFLICT):
+    """Another broker became the master while an operation ran; nothing has changed."""
+
+    code = "master_replaced"
+
+    def __init__(self, broker_group_name: str, planned: str, *, present: str) -> None:
+        super().__init__(
+            f"the master of broker group {broker_group_name!r} is {present}, not {planned} as"
+            " planned: undo the operation, then plan it again"
+        )
+        self.broker_group_name, self.planned, self.present = broker_group_name, planned, present
+
+
 class ConsumerGroupNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """None of the asked brokers knows the consumer group."""
 

@@ -1,7 +1,7 @@
 """Switch the mode of a broker group, broker by broker (D16)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from backend.brokers.requests.group_modes import ModeReport, Place, SwitchMode, TrySwitch
 from backend.db import broker_groups, clusters, events
@@ -9,7 +9,7 @@ from backend.db import brokers as broker_rows
 from backend.domain.broker import MASTER_ID
 from backend.domain.event import acting_events
 from backend.domain.operation import Step, Value
-from backend.domain.operation_errors import NotUndoable
+from backend.domain.operation_errors import MasterReplaced, NotUndoable
 from backend.domain.plan import PlannedStep, ReadBack
 from backend.operations.actions.replica_groups import GroupAction
 from backend.operations.engine.kind import (
@@ -25,6 +25,11 @@ from backend.operations.planning.groups import compare
 from backend.rules.group_mode import GroupMode
 from backend.services.controller import replica_groups
 from backend.services.controller.group_changes import find_group
+
+NO_FORMER_MODE: Final = (
+    "before, no broker of the group served for an absent master: to go back, set"
+    " enableSlaveActingMaster=false at each broker, and start it again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +65,29 @@ class SwitchBroker(_PlaceAction):
         """Order it, unless the broker is in that mode."""
         found = await self._find(context)
         if found is None or found.mode is not self.place.mode:
+            await self._check_master(context)
             await context.brokers.ask(
                 self.address, SwitchMode(place=self.place, fence=fence_of(run))
             )
         return {"mode": self.place.mode}
+
+    async def _check_master(self, context: OperationContext) -> None:
+        """Check that the controller has elected no other master since the plan.
+
+        Raises:
+            MasterReplaced: it has. The replicas would copy the log of the former master.
+            Waiting: an election is under way.
+        """
+        view = await find_group(self.group, context.controller)
+        if self.place.mode is not GroupMode.ACTING_MASTER or view is None:
+            return
+        master_id = view.group.master_id
+        if master_id is None:
+            raise Waiting("the group has no master now", groups.value_of(view.group))
+        present = view.group.replicas[master_id].address
+        planned = self.place.master_address or self.address
+        if present != planned:
+            raise MasterReplaced(self.broker_group_name, planned, present=present)
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back the mode in force."""
@@ -79,10 +103,7 @@ class SwitchBroker(_PlaceAction):
         """
         former = (step.before or {}).get("mode")
         if former not in {GroupMode.CONTROLLER, GroupMode.ACTING_MASTER}:
-            raise NotUndoable(
-                "before, no broker of the group served for an absent master: to go back, set"
-                " enableSlaveActingMaster=false at each broker, and start it again"
-            )
+            raise NotUndoable(NO_FORMER_MODE)
         return self._request("switch_group_mode", mode=former)
 
 

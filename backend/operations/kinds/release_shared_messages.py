@@ -61,8 +61,10 @@ async def read_facts(order: ReleaseSharedMessages, context: OperationContext) ->
         if (not one.is_connected if order.client_id is None else one.client_id == order.client_id)
     ]
     if not messages:
-        who = "no client that is gone" if order.client_id is None else f"not {order.client_id!r}"
-        has = f"{who} has a message of {order.target} for group {order.consumer_group_name!r}"
+        of = f"message of {order.target} for group {order.consumer_group_name!r}"
+        has = f"no client that is gone has a {of}"
+        if order.client_id is not None:
+            has = f"client {order.client_id!r} has no {of}"
         raise SharedMessagesNotFound(order.cluster_name, has)
     present = Present(owned, messages)
     return Facts(

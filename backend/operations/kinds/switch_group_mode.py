@@ -3,8 +3,17 @@
 from typing import Final
 
 from backend.domain.orders.group_mode import SwitchGroupMode
-from backend.domain.plan import Check, CheckVerdict, Difference, Plan, Precondition, Risk
+from backend.domain.plan import (
+    Check,
+    CheckVerdict,
+    Difference,
+    Plan,
+    Precondition,
+    Risk,
+    no_undo,
+)
 from backend.operations.actions.group_modes import (
+    NO_FORMER_MODE,
     AwaitPlace,
     LeaveController,
     SwitchBroker,
@@ -26,6 +35,7 @@ _IMPACT: Final = {
         "Producers get refusals while the master starts again; reads go on within seconds",
         "While replicas wait for the master, only the master has new messages",
         "From then on the master acknowledges as its brokerRole and inSyncReplicas say",
+        "An ASYNC_MASTER acknowledges alone: a lost disk loses messages that no replica has",
     ),
 }
 
@@ -67,7 +77,7 @@ async def preview(order: SwitchGroupMode, facts: Facts[Present], context: Operat
             *facts.checks,
             await mode_switches.check_operations(order, context),
         ),
-        way_back="Undo it: the group is switched back in the same way",
+        way_back=_undo_text(present),
         facts={
             "mode": mode,
             "brokers": [
@@ -84,6 +94,13 @@ KIND: Final = Kind(
     preview,
     (SwitchBroker, AwaitPlace, LeaveController),
 )
+
+
+def _undo_text(present: Present) -> str:
+    modes = {one.report.mode for one in present.ordered if one.report is not None}
+    if GroupMode.STATIC in modes:
+        return no_undo(NO_FORMER_MODE)
+    return "Undo it: the group is switched back in the same way"
 
 
 def _actions(order: SwitchGroupMode, present: Present) -> list[Action]:

@@ -1,8 +1,9 @@
 """List what only brokers know, as they report it now; nothing of it is stored here (D21)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
 from backend.brokers.asking import Brokers, Inquiry
@@ -49,6 +50,16 @@ class Choice(Protocol[ItemT_contra]):
         """Return whether an entry fulfils the conditions."""
 
 
+class Asked(StrEnum):
+    """The brokers of a group that are asked for a list."""
+
+    MASTERS = "masters"
+    SERVING = "serving"
+    """The master, or the replica that acts for it: the online broker with the least id (S83)."""
+
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class ReportedPage(Generic[ItemT]):
     """Hold one page of a list, and the brokers that did not report all."""
@@ -84,12 +95,12 @@ async def collect(
     *,
     items_of: Callable[[BrokerKey, AnswerT], Iterable[ItemT]],
     why_incomplete: Callable[[AnswerT], str | None],
-    asks_replicas: bool = False,
+    asked: Asked = Asked.MASTERS,
     database: Database,
     brokers: Brokers,
     clock: Clock,
 ) -> Reported[ItemT]:
-    """Ask all brokers that may have such entries, many at once; masters only, or replicas too.
+    """Ask all brokers that may have such entries, many at once.
 
     Raises:
         InvalidName: the name of the cluster is invalid.
@@ -98,18 +109,25 @@ async def collect(
         check_cluster_name(chosen.cluster_name)
     async with database.connect() as connection:
         online = await broker_rows.list_online(connection)
-    asked = [
-        key_of(broker)
-        for broker in online
-        if (asks_replicas or broker.is_master) and _is_meant(broker, chosen)
-    ]
-    answers = await brokers.ask_all(asked, inquiry)
+    meant = [key_of(broker) for broker in _choose(online, asked) if _is_meant(broker, chosen)]
+    answers = await brokers.ask_all(meant, inquiry)
     found = [item for one, answer in answers.answers.items() for item in items_of(one, answer)]
     return Reported(
         tuple(sorted(filter(chosen.takes, found), key=lambda one: one.key)),
-        unknown_brokers(asked, answers, why_incomplete),
+        unknown_brokers(meant, answers, why_incomplete),
         clock.now(),
     )
+
+
+def _choose(online: Sequence[Broker], asked: Asked) -> Iterable[Broker]:
+    if asked is Asked.ALL:
+        return online
+    if asked is Asked.MASTERS:
+        return [one for one in online if one.is_master]
+    serving: dict[int, Broker] = {}
+    for broker in online:
+        serving.setdefault(broker.broker_group_id, broker)
+    return serving.values()
 
 
 def _is_meant(broker: Broker, chosen: Choice[ItemT]) -> bool:

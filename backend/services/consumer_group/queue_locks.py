@@ -18,7 +18,7 @@ from backend.domain.queue_lock import (
     MasterLease,
     QueueLock,
 )
-from backend.services.cluster.reported_lists import Reported, ReportedPage, collect
+from backend.services.cluster.reported_lists import Asked, Reported, ReportedPage, collect
 from backend.services.controller.group_changes import Controller
 from backend.services.controller.replica_views import ReplicaGroupView, list_replica_groups
 from backend.services.logical_queue.logical_queues import find_mappings
@@ -63,7 +63,7 @@ async def collect_locks(
         GetQueueLocks(chosen.consumer_group_name),
         items_of=lambda broker, listed: [QueueLock(broker, held) for held in listed.locks],
         why_incomplete=_why_incomplete,
-        asks_replicas=True,
+        asked=Asked.ALL,
         database=database,
         brokers=brokers,
         clock=clock,

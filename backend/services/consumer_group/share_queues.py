@@ -1,4 +1,4 @@
-"""Ask masters for their share queues: what consumers have is in their memory alone (ADR 22)."""
+"""Ask brokers for the share queues that they serve: only they know what consumers have (ADR 22)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,10 +7,9 @@ from backend.brokers.asking import Brokers
 from backend.brokers.errors import NoAnswer
 from backend.brokers.requests.shares import GetShareMessages, GetShareQueues
 from backend.clients.clock import Clock
+from backend.db import broker_groups, clusters
 from backend.db import brokers as broker_rows
-from backend.db import clusters
 from backend.db.engine import Database
-from backend.domain.errors import BrokerGroupNotFound
 from backend.domain.names import check_cluster_name
 from backend.domain.operation_errors import BrokerSilent, ShareQueueNotFound
 from backend.domain.page import check_page_size
@@ -22,7 +21,7 @@ from backend.domain.share_queue import (
     ShareQueueName,
 )
 from backend.services.cluster.broker_questions import NO_MASTER, key_of
-from backend.services.cluster.reported_lists import ReportedPage, collect
+from backend.services.cluster.reported_lists import Asked, ReportedPage, collect
 
 ShareQueueKey = tuple[str, str, str, str, int]
 NOT_LEADING = "it does not lead its broker group now"
@@ -58,6 +57,7 @@ async def list_share_queues(
         GetShareQueues(chosen.topic, chosen.consumer_group_name),
         items_of=lambda broker, listed: [ShareQueue(broker, held) for held in listed.queues],
         why_incomplete=_why_incomplete,
+        asked=Asked.SERVING,
         database=database,
         brokers=brokers,
         clock=clock,
@@ -74,32 +74,33 @@ async def describe_share_queue(
     brokers: Brokers,
     clock: Clock,
 ) -> ShareQueueDetail:
-    """Describe a share queue and its messages in flight, as the master of its group reports it.
+    """Describe a share queue and its messages in flight, as the broker that serves it reports it.
 
     Raises:
         InvalidName: the name of the cluster is invalid.
         ClusterNotFound, BrokerGroupNotFound: there is no such cluster or broker group.
         ShareQueueNotFound: the consumer group has no share queue there.
-        BrokerSilent: no master of the group answers.
+        BrokerSilent: neither a master of the group nor a replica that acts for it answers.
     """
     check_cluster_name(cluster_name)
     async with database.connect() as connection:
         await clusters.get(connection, cluster_name)
-        known = await broker_rows.list_masters(connection, cluster_name, (broker_group_name,))
-    if not known:
-        raise BrokerGroupNotFound(cluster_name, broker_group_name)
-    master = next((key_of(one) for one in known if one.is_online), None)
-    if master is None:
+        group = await broker_groups.get(connection, cluster_name, broker_group_name)
+        known = (await broker_rows.list_of_groups(connection, [group.id]))[group.id]
+    # The master has the least id, then the replica that acts for it (S83).
+    online = sorted((one for one in known if one.is_online), key=lambda one: one.broker_id)
+    if not online:
         raise BrokerSilent(broker_group_name, NO_MASTER)
+    serving = key_of(online[0])
     try:
-        found = await brokers.ask(master.address, GetShareMessages(name))
+        found = await brokers.ask(serving.address, GetShareMessages(name))
     except NoAnswer as error:
-        raise BrokerSilent(master.address, error.reason) from error
+        raise BrokerSilent(serving.address, error.reason) from error
     if not found.is_leading:
-        raise BrokerSilent(master.address, NOT_LEADING)
+        raise BrokerSilent(serving.address, NOT_LEADING)
     if found.queue is None:
         raise ShareQueueNotFound(cluster_name, broker_group_name, name)
-    return ShareQueueDetail(ShareQueue(master, found.queue), found.messages, clock.now())
+    return ShareQueueDetail(ShareQueue(serving, found.queue), found.messages, clock.now())
 
 
 def _why_incomplete(listed: HeldShareQueues) -> str | None:

@@ -112,6 +112,7 @@ test('a reset asks for the offset, and goes by way of a plan', async () => {
 
   const form = within(await screen.findByRole('dialog'));
   const offset = form.getByRole('textbox', { name: /Offset/ });
+  expect(offset).toHaveValue('1200');
   await user.clear(offset);
   await user.type(offset, '1400');
   await user.click(form.getByRole('button', { name: 'Plan it' }));

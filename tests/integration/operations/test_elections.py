@@ -1,14 +1,22 @@
 """An election that is ordered comes once, wherever the worker that carries it out dies."""
 
+import contextlib
 import itertools
+from dataclasses import replace
 
 import pytest
 
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.brokers.requests.group_modes import Place
 from backend.domain.election import ReplicaReport
 from backend.domain.operation import Author, Confirmation, OperationState
+from backend.domain.operation_errors import MasterReplaced
+from backend.operations.actions.group_modes import SwitchBroker
 from backend.operations.engine import orders
 from backend.operations.engine.engine import run_operation
-from backend.operations.engine.kind import OperationContext, OperationRequest
+from backend.operations.engine.kind import OperationContext, OperationRequest, StepRun
+from backend.rules.group_mode import GroupMode
 from tests.integration.operations.crashing import Crash, World
 from tests.integration.services.controller_driver import ControllerDriver
 
@@ -54,6 +62,9 @@ class Elections:
         await orders.confirm_operation(planned.id, given, ANNA, self.context)
         return wanted, planned.id
 
+    async def describe(self, operation_id):
+        return await orders.describe_operation(operation_id, self.context)
+
     async def run(self, operation_id, fatal=None):
         """Continue, and return whether the worker lives."""
         self.world.wire.arm(fatal)
@@ -87,12 +98,12 @@ async def test_a_worker_may_die_anywhere_and_the_master_is_elected_once(group, n
             group.world.clock.advance(seconds=6)
             assert await group.run(operation_id)
         await group.follow()
-        ended = await orders.describe_operation(operation_id, group.context)
+        ended = await group.describe(operation_id)
         if ended.state in {OperationState.PARTLY, OperationState.UNKNOWN}:
             # Read back before the others had followed: it says so, and reads again when asked.
             await orders.retry_operation(operation_id, ANNA, group.context)
             assert await group.run(operation_id)
-            ended = await orders.describe_operation(operation_id, group.context)
+            ended = await group.describe(operation_id)
 
         after = await group.driver.group()
         assert ended.state is OperationState.DONE, (passed, ended.outcome)
@@ -102,3 +113,27 @@ async def test_a_worker_may_die_anywhere_and_the_master_is_elected_once(group, n
         if lives:
             break
     assert passed > 5
+
+
+async def test_no_broker_leaves_its_controller_once_another_master_was_elected(group):
+    """The replicas of a switched group would copy the log of the former master."""
+    first = await group.driver.group()
+    former, replica = (first.replicas[one].address for one in (first.master_id, 3))
+    place = Place(
+        mode=GroupMode.ACTING_MASTER,
+        broker_id=3,
+        replica_count=3,
+        master_address=former,
+        others=(),
+        founds=False,
+    )
+    switch = SwitchBroker("c", "g", "g-3", replica, place)
+    _, operation_id = await group.order()
+    assert await group.run(operation_id)
+    run = StepRun(await group.describe(operation_id), position=0, fence=1, before=None)
+
+    async with contextlib.aclosing(RemotingClient()) as client:
+        controller = replace(group.context.controller, brokers=Brokers(client))
+        context = replace(group.context, controller=controller)
+        with pytest.raises(MasterReplaced, match=f"not {former} as planned: undo the operation"):
+            await switch.do(run, context)

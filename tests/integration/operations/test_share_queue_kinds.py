@@ -110,7 +110,7 @@ async def test_messages_of_a_connected_client_are_released_by_its_name_only(agen
     assert len(await pop(consumer, "orders", "billing", queueId=0, maxMsgNums=2)) == 2
     with pytest.raises(SharedMessagesNotFound, match="no client that is gone has a message"):
         await agents.plan("release_shared_messages", **QUEUE)
-    with pytest.raises(SharedMessagesNotFound, match="not 'c2' has a message"):
+    with pytest.raises(SharedMessagesNotFound, match="client 'c2' has no message"):
         await agents.plan("release_shared_messages", **QUEUE, client_id="c2")
 
     planned = await agents.plan("release_shared_messages", **QUEUE, client_id="c1")

@@ -4,17 +4,32 @@ A master that lost the end of its log, and took new messages since, would otherw
 """
 
 import zlib
+from dataclasses import dataclass
 
 from regent_engine import Store, StoreError
 
 NO_RECORD = 0
 
 
-def find_last_record(store: Store) -> int | None:
-    """Return the log position of the newest record that is in a queue; None without any.
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """Hold where a log ends, in bytes, and the position of its newest record that is in a queue."""
 
-    It looks at the end of each queue, so it belongs to no event loop.
+    position: int
+    last_record: int | None
+    """None without any."""
+
+
+def find_log_end(store: Store) -> LogEnd:
+    """Return the end of a log; it looks at the end of each queue, so it belongs to no event loop.
+
+    A replica finds it before it asks its master, whose log is longer by then.
     """
+    position = store.max_position
+    return LogEnd(position, _find_last_record(store))
+
+
+def _find_last_record(store: Store) -> int | None:
     newest: int | None = None
     for topic, queue_id, _, _ in store.queues():
         low, end = store.held_offsets(topic, queue_id) or (0, 0)

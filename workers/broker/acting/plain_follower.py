@@ -18,7 +18,7 @@ from backend.remoting.address import Address
 from backend.remoting.bodies.controller import HaClientBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer
-from workers.broker.acting.last_record import crc_of_record, find_last_record
+from workers.broker.acting.last_record import LogEnd, crc_of_record, find_log_end
 from workers.broker.commit_log.flusher import Flusher
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.follower import (
@@ -107,9 +107,9 @@ class PlainFollower:
             retry_s = min(retry_s * 2, RETRY_MAX_S)
 
     async def _follow(self) -> None:
-        last = await asyncio.to_thread(find_last_record, self._store)
-        master = await ask_master(self.master_address, record_position=last)
-        await asyncio.to_thread(check_is_continued, self._store, master, last)
+        own = await asyncio.to_thread(find_log_end, self._store)
+        master = await ask_master(self.master_address, record_position=own.last_record)
+        await asyncio.to_thread(check_is_continued, self._store, master, own)
         self.is_controlled = master.master_epoch is not None
         if self.is_controlled:
             raise ConnectionError(
@@ -153,13 +153,13 @@ class PlainFollower:
         self._on_held(end)
 
 
-def check_is_continued(store: Store, master: HaInfoAnswer, last: int | None) -> None:
-    """Check that the log of a master of ours continues this one, whose last record is named.
+def check_is_continued(store: Store, master: HaInfoAnswer, own: LogEnd) -> None:
+    """Check that the log of a master of ours continues this one, as both were before.
 
     Raises:
         ConnectionError: it does not.
     """
-    end = store.max_position
+    end, last = own.position, own.last_record
     if end == 0:
         return
     if master.master_max_offset is not None and end > master.master_max_offset:

@@ -14,7 +14,7 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.group_mode import GroupMode
 from backend.rules.mode_switch import SwitchOrder
-from workers.broker.acting.last_record import find_last_record
+from workers.broker.acting.last_record import find_log_end
 from workers.broker.acting.plain_follower import check_is_continued
 from workers.broker.broker import Broker
 from workers.broker.configuration.live_settings import parse_changed
@@ -123,10 +123,10 @@ async def _check(
     if not header.founds:
         # It keeps the epochs by which the controller knows its log.
         return
-    last = await asyncio.to_thread(find_last_record, broker.store)
+    own = await asyncio.to_thread(find_log_end, broker.store)
     try:
-        master = await ask_master(header.master_address, record_position=last)
-        check_is_continued(broker.store, master, last)
+        master = await ask_master(header.master_address, record_position=own.last_record)
+        check_is_continued(broker.store, master, own)
     except (OSError, TimeoutError, RemotingError) as error:
         reason = str(error) or "its master does not answer in time"
         raise Refusal(ResponseCode.SYSTEM_BUSY, reason) from error

@@ -102,7 +102,7 @@ class PassingOn:
 
         The declaration of the request says that it is passed on (`serving.Served`). The awaitable
         also returns None if this broker is the master by that time, or knows none. It raises a
-        Refusal if the master does not answer.
+        Refusal if the master does not answer, or if this broker is stopping by that time.
 
         Raises:
             Refusal: another broker passed it on, and this broker is not the master; or this broker
@@ -110,8 +110,7 @@ class PassingOn:
         """
         if PASSED_ON_FIELD in command.ext and not self._is_master:
             raise not_taken()
-        if self._is_closed:
-            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, WriteBlock.STOPPING)
+        self._check_open()
         is_ready = self._link is not None or self._paused_until_s is not None
         if is_ready and self._is_wanted() and may_pass_on(command.ext):
             return self._pass_on(command)
@@ -134,7 +133,13 @@ class PassingOn:
         except (OSError, RemotingError) as error:
             reason = str(error) or "there is no answer in time"
             raise self._refusal(address, reason, is_in_doubt=is_in_doubt) from error
+        self._check_open()
         return None
+
+    def _check_open(self) -> None:
+        """Refuse once this broker is stopping: what the master has done since is not known here."""
+        if self._is_closed:
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, WriteBlock.STOPPING)
 
     async def _find_way(self) -> "MasterLink | None":
         """Return the connection to the master; wait while there is none."""

@@ -25,7 +25,11 @@ export function ContainerBrokers({ container, onRemove }: ContainerBrokersProps)
         column.accessor('name', {
           header: t('containers.broker'),
           cell: ({ row: { original } }) =>
-            original.name === null ? t('containers.noName') : <BrokerLink name={original.name} />,
+            original.name === null ? (
+              t('containers.noName')
+            ) : (
+              <BrokerLink name={original.name} clusterName={original.clusterName} />
+            ),
         }),
         column.accessor('clusterName', { header: t('containers.cluster') }),
         column.accessor(

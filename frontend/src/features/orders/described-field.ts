@@ -79,13 +79,18 @@ function countField(one: Described, known: Known, absence: Words, isRequired: bo
   } as const;
 }
 
-function numberField({ low, high, initial }: Described, isRequired: boolean) {
+/** Large numbers come as texts, since JavaScript has 53 bits for them. */
+function firstNumber(initial: Known['initial'] | null): string {
+  return typeof initial === 'number' || typeof initial === 'string' ? String(initial) : '';
+}
+
+function numberField({ low, high, initial }: Described, known: Known, isRequired: boolean) {
   const asText = (bound: number | null | undefined) => (bound == null ? null : String(bound));
   return {
     kind: 'number',
     low: asText(low),
     high: asText(high),
-    initial: typeof initial === 'number' ? String(initial) : '',
+    initial: firstNumber(known.initial ?? initial),
     isRequired,
   } as const;
 }
@@ -109,7 +114,7 @@ export function fieldOf(name: string, one: Described, known: Known, absence: Wor
     case 'count':
       return { ...common, ...countField(one, known, without, isRequired) };
     case 'number':
-      return { ...common, ...numberField(one, isRequired) };
+      return { ...common, ...numberField(one, known, isRequired) };
     case 'choice':
       return { ...common, ...choiceField(one, known, without, isRequired) };
     case 'names':

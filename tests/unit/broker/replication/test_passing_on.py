@@ -281,6 +281,18 @@ async def test_who_becomes_master_itself_answers_what_waited_for_a_master(passin
     assert master.asked == []
 
 
+async def test_what_was_not_passed_on_before_a_stop_is_refused(passing, master):  # I9
+    """The state of this broker is older than what the master has answered since."""
+    passing.follow(master.address)
+    waiting = asyncio.ensure_future(passing.take(command_of()))
+
+    passing.close()
+
+    with pytest.raises(Refusal, match="stopping"):
+        await waiting
+    assert master.asked == []
+
+
 async def test_a_master_that_does_not_come_is_waited_for_in_bounded_time(passing, monkeypatch):
     monkeypatch.setattr(passing_on, "WAIT_S_MAX", 0.05)
     passing.pause()
