@@ -3,6 +3,7 @@
 import json
 
 from backend.remoting.request_code import RequestCode
+from tests.integration.acting.conftest import LONG_DELAY_MS, LONG_DELAYS
 from tests.integration.replication.conftest import read_all
 from tests.waiting import PATIENCE_S, eventually
 
@@ -76,12 +77,13 @@ async def test_the_replica_of_a_killed_master_is_read_and_takes_offsets_and_lock
 
 async def test_a_delayed_message_waits_for_the_master_and_is_delivered_once(fixed_group):
     # S109, S112, S113, S129
-    master, replica = await fixed_group.add_pair()
+    master, replica = await fixed_group.add_pair(of_master=LONG_DELAYS)
     assert (await master.heartbeat("g", "orders")).code == 0
     assert (await master.send("orders", b"now")).code == 0
     assert (await commit(master, 0)).code == 0
     delayed = await master.send("orders", b"later", properties={"DELAY": "1"})
-    timed = await master.send("orders", b"timed", properties={"TIMER_DELAY_MS": "1500"})
+    for_time = {"TIMER_DELAY_MS": str(LONG_DELAY_MS)}
+    timed = await master.send("orders", b"timed", properties=for_time)
     assert (delayed.code, timed.code) == (0, 0)
     await fixed_group.await_copy(1)
 
