@@ -29,6 +29,14 @@ LONG_DELAY_MS = 12_000
 """The same for messages with a time."""
 
 
+def content_of(path):
+    """Return the content of a state file; nothing while the file is missing."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
 @dataclass
 class FixedGroup:
     """The agents of one group by their ids; 0 is the master."""
@@ -117,7 +125,7 @@ class FixedGroup:
         path = self.agents[key].root / "store" / "config" / "consumerOffset.json"
 
         def has_offset():
-            stored = java_json.loads(path.read_bytes()) if path.exists() else {}
+            stored = java_json.loads(content_of(path) or b"{}")
             is_acted = "orders@g" in stored.get("regentActed", {})
             return is_acted and stored["offsetTable"]["orders@g"]["0"] == offset
 

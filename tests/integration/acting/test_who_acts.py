@@ -50,7 +50,7 @@ async def await_phases(describe, *wanted, holds=lambda _: True):
 
 
 def announces(found):
-    """Return whether the master waits for the brokers that it has told of itself."""
+    """Return whether the master waits for the other members to know it."""
     return found.members[0].report.pre_online_phase is PreOnlinePhase.ANNOUNCE
 
 
