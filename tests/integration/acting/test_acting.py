@@ -34,7 +34,7 @@ async def lock(client, client_id, **more):
 
 
 async def is_locked_for_others(client, client_id, **more):
-    """Return whether a client is told that another one has the queue."""
+    """Return whether the broker refuses a queue to a client since another one has it."""
     answer = await ask_lock(client, client_id, **more)
     return answer.code == 0 and locked_count(answer) == 0
 

@@ -235,7 +235,7 @@ async def test_a_replica_leaves_and_the_last_one_in_sync_stays(agents, tmp_path)
 
 
 async def in_sync(agents, ids):
-    """Tell whether the replicas are in sync and online: a replica may be in sync first."""
+    """Return whether the replicas are in sync and online: a replica may be in sync first."""
     view = await find_group(BrokerGroupName("broker-g", CLUSTER), agents.context.controller)
     if view is None or view.group.sync_state_set.members != ids:
         return False
