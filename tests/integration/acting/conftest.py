@@ -18,6 +18,23 @@ from tests.ports import free_port
 from tests.waiting import eventually
 
 GROUP = "broker-t"
+SHORT_DELAYS = {"messageDelayLevel": "1s 1s 1s 1s 1s 2s"}
+LONG_DELAYS = {"messageDelayLevel": "12s 12s 12s 12s 12s 12s"}
+"""For a master that a test kills before its delayed messages are due, however busy the machine is.
+
+Its replica keeps short delays, and so has messages that are due soon after it acts.
+"""
+
+LONG_DELAY_MS = 12_000
+"""The same for messages with a time."""
+
+
+def content_of(path):
+    """Return the content of a state file; nothing while the file is missing."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 @dataclass
@@ -63,9 +80,12 @@ class FixedGroup:
         client = self.clients[key] = await Client.connect(agent.port)
         return client
 
-    async def add_pair(self, **properties):
-        """Start a master and a replica that copies its log; return their clients."""
-        master = await self.add(0, **properties)
+    async def add_pair(self, *, of_master=None, **properties):
+        """Start a master and a replica that copies its log; return their clients.
+
+        Some properties are those of the master only.
+        """
+        master = await self.add(0, **properties | (of_master or {}))
         await self.await_members({0})
         replica = await self.add(1, **properties)
         await self.await_members({0, 1})
@@ -105,7 +125,7 @@ class FixedGroup:
         path = self.agents[key].root / "store" / "config" / "consumerOffset.json"
 
         def has_offset():
-            stored = java_json.loads(path.read_bytes()) if path.exists() else {}
+            stored = java_json.loads(content_of(path) or b"{}")
             is_acted = "orders@g" in stored.get("regentActed", {})
             return is_acted and stored["offsetTable"]["orders@g"]["0"] == offset
 

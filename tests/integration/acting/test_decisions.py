@@ -2,6 +2,7 @@
 
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
+from tests.integration.acting.conftest import content_of
 from tests.integration.acting.test_acting import await_read
 from tests.integration.acting.test_escapes import ESCAPES, add_target, await_drained, let_act
 from tests.integration.acting.test_members import figures
@@ -102,7 +103,7 @@ async def await_no_pending(client):
 
 async def test_a_message_that_is_committed_at_an_acting_master_escapes_once(fixed_group):
     # D17, S132
-    master, replica = await fixed_group.add_pair(**ESCAPES)
+    master, replica = await fixed_group.add_pair(transactionCheckInterval="600000", **ESCAPES)
     target = await add_target(fixed_group)
     halves = [
         await send_half(master, body, topic="orders", queue_id=0)
@@ -138,7 +139,7 @@ async def test_a_message_that_is_committed_at_an_acting_master_escapes_once(fixe
 def is_saved(group):
     """Return whether the file of the acting replica says that a decision has escaped."""
     path = group.agents[1].root / "store" / "config" / "regentDecisions.json"
-    return path.exists() and b"regentEscapedAs" in path.read_bytes()
+    return b"regentEscapedAs" in content_of(path)
 
 
 async def test_a_half_message_without_its_producer_escapes_and_is_decided_there(fixed_group):
@@ -147,7 +148,7 @@ async def test_a_half_message_without_its_producer_escapes_and_is_decided_there(
         transactionTimeOut="10", transactionCheckInterval="60000", **ESCAPES
     )
     target = await add_target(fixed_group)
-    target = await restarted(fixed_group, "broker-u", transactionCheckMax="1000", **IMPATIENT)
+    target = await restarted(fixed_group, "broker-u", transactionCheckMax="10000", **IMPATIENT)
     half = await send_half(master, b"undecided", topic="orders", queue_id=0)
     await let_act(fixed_group)
     fixed_group.kill(1)

@@ -10,6 +10,7 @@ from backend.domain.outbox import OutboxFilter
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from backend.services.message.outbox import list_outbox
+from tests.integration.acting.conftest import LONG_DELAY_MS, LONG_DELAYS, SHORT_DELAYS
 from tests.integration.acting.test_acting import await_read
 from tests.integration.acting.test_members import figures
 from tests.integration.broker.client import messages
@@ -17,6 +18,9 @@ from tests.integration.replication.conftest import read_all
 from tests.waiting import eventually
 
 ESCAPES = {"enableRemoteEscape": "true"}
+TIMED = {"TIMER_DELAY_MS": str(LONG_DELAY_MS)}
+LATE_MS = 30_000
+"""The time of a message that its master delivers, since no replica acts for so long."""
 
 
 async def add_target(group, topic="orders", name="broker-u"):
@@ -48,7 +52,7 @@ async def await_drained(client):
 
 
 async def test_a_due_message_escapes_to_another_group_once_with_its_key(fixed_group):  # S128, D17
-    master, replica = await fixed_group.add_pair(**ESCAPES)
+    master, replica = await fixed_group.add_pair(of_master=LONG_DELAYS, **ESCAPES)
     other = await fixed_group.add(0, name="broker-u", defaultTopicQueueNums="1")
     await fixed_group.await_members({0}, "broker-u")
     assert (await master.send("orders", b"now")).code == 0
@@ -61,7 +65,7 @@ async def test_a_due_message_escapes_to_another_group_once_with_its_key(fixed_gr
     await fixed_group.await_acting(1)
     await await_read(other, [b"there", b"later"])
     escaped = messages(await other.pull("orders"))[1].properties
-    master = await fixed_group.start(0)
+    master = await fixed_group.start(0, **SHORT_DELAYS)
     await fixed_group.await_members({0, 1})
 
     assert escaped["REGENT_ESCAPED_FROM"].startswith("TestCluster/broker-t/")
@@ -100,7 +104,7 @@ async def listed_outbox(database):
 async def test_a_due_message_stays_while_its_target_is_down_and_goes_when_it_returns(
     fixed_group, database
 ):
-    master, replica = await fixed_group.add_pair(**ESCAPES)
+    master, replica = await fixed_group.add_pair(of_master=LONG_DELAYS, **ESCAPES)
     assert (await master.send("orders", b"later", properties={"DELAY": "1"})).code == 0
     await fixed_group.await_copy(1)
     fixed_group.kill(0)
@@ -130,13 +134,13 @@ async def test_a_due_message_stays_while_its_target_is_down_and_goes_when_it_ret
 
 
 async def test_a_message_for_a_time_escapes_once_and_not_early(fixed_group):  # D17, I13
-    master, replica = await fixed_group.add_pair(**ESCAPES)
+    master, replica = await fixed_group.add_pair(of_master=LONG_DELAYS, **ESCAPES)
     target = await add_target(fixed_group)
     begun_ms = time.time_ns() // 1_000_000
-    soon = {"TIMER_DELAY_MS": "2500", "UNIQ_KEY": "K"}
+    soon = TIMED | {"UNIQ_KEY": "K"}
     assert (await master.send("orders", b"soon", properties=soon)).code == 0
-    late = await master.send("orders", b"late", properties={"TIMER_DELAY_MS": "9000"})
-    assert late.code == 0
+    late = {"TIMER_DELAY_MS": str(LATE_MS)}
+    assert (await master.send("orders", b"late", properties=late)).code == 0
     await let_act(fixed_group)
 
     await await_read(target, [b"there", b"soon"])
@@ -146,31 +150,34 @@ async def test_a_message_for_a_time_escapes_once_and_not_early(fixed_group):  # 
     await fixed_group.await_members({0, 1})
     again = await master.send("orders", b"again", properties={"TIMER_DELAY_MS": "1"})
 
-    assert escaped.store_timestamp_ms >= begun_ms + 2500
+    assert escaped.store_timestamp_ms >= begun_ms + LONG_DELAY_MS
     assert escaped.properties["REGENT_ESCAPED_FROM"].startswith("TestCluster/broker-t/")
     assert escaped.properties["UNIQ_KEY"] == "K"
     assert not {"TIMER_DELAY_MS", "TIMER_OUT_MS", "REAL_TOPIC"} & escaped.properties.keys()
     assert again.code == 0
     await await_read(master, [b"again", b"late"])
-    assert messages(await master.pull("orders"))[-1].store_timestamp_ms >= begun_ms + 9000
+    assert messages(await master.pull("orders"))[-1].store_timestamp_ms >= begun_ms + LATE_MS
     assert sorted(await read_all(target)) == [b"soon", b"there"]
 
 
 async def test_no_message_waits_for_one_whose_topic_is_missing(fixed_group):  # D17
     """The master delivers what did not escape, and none of those that passed it."""
-    master, replica = await fixed_group.add_pair(**ESCAPES)
+    master, replica = await fixed_group.add_pair(of_master=LONG_DELAYS, **ESCAPES)
     target = await add_target(fixed_group)
     for topic, body in (("missing", b"stays"), ("orders", b"passes"), ("orders", b"too")):
-        for waits in ({"DELAY": "1"}, {"TIMER_DELAY_MS": "1500"}):
+        for waits in ({"DELAY": "1"}, TIMED):
             assert (await master.send(topic, body, properties=waits)).code == 0
     await let_act(fixed_group)
 
     await await_read(target, [b"there", *(2 * [b"passes", b"too"])])
-    waiting = {
-        (one["kind"], one["topic"]): one["entryCount"] for one in (await outbox(replica))["topics"]
-    }
-    assert waiting == {("delayed", "missing"): 1, ("timed", "missing"): 1}
-    master = await fixed_group.start(0)
+
+    async def only_stay():
+        topics = (await outbox(replica))["topics"]
+        waiting = {(one["kind"], one["topic"]): one["entryCount"] for one in topics}
+        return waiting == {("delayed", "missing"): 1, ("timed", "missing"): 1}
+
+    await eventually(only_stay)
+    master = await fixed_group.start(0, **SHORT_DELAYS)
     await fixed_group.await_members({0, 1})
 
     async def has_rest():
@@ -180,19 +187,21 @@ async def test_no_message_waits_for_one_whose_topic_is_missing(fixed_group):  # 
     for waits in ({"DELAY": "1"}, {"TIMER_DELAY_MS": "1"}):
         assert (await master.send("orders", b"again", properties=waits)).code == 0
     await await_read(master, 2 * [b"again"])
-    assert (await outbox(replica))["entryCount"] == 0
+    await await_drained(replica)
 
 
 async def test_a_slow_target_delays_no_other_target_and_its_messages_come_once(fixed_group):
     # D17: the answers come too late, so the messages are sent again.
-    master, replica = await fixed_group.add_pair(**ESCAPES)
+    master, replica = await fixed_group.add_pair(of_master=LONG_DELAYS, **ESCAPES)
     slow = await add_target(fixed_group)
     quick = await add_target(fixed_group, "others", "broker-v")
     for topic in ("orders", "others", "orders", "others"):
-        for waits in ({"DELAY": "1"}, {"TIMER_DELAY_MS": "1500"}):
+        for waits in ({"DELAY": "1"}, TIMED):
             assert (await master.send(topic, b"m", properties=waits)).code == 0
-    await let_act(fixed_group)
+    await fixed_group.await_copy(1)
     await fixed_group.pause("broker-u")
+    fixed_group.kill(0)
+    await fixed_group.await_acting(1)
 
     async def are_read():
         return await read_all(quick, "others") == [b"there", *(4 * [b"m"])]
@@ -211,7 +220,7 @@ async def test_a_slow_target_delays_no_other_target_and_its_messages_come_once(f
 
 async def test_copies_at_a_target_without_an_index_have_the_same_key(fixed_group):
     # D17: a target that can't look for the message stores it again when it gets it again.
-    master, replica = await fixed_group.add_pair(**ESCAPES)
+    master, replica = await fixed_group.add_pair(of_master=LONG_DELAYS, **ESCAPES)
     target = await add_target(fixed_group)
     fixed_group.kill("broker-u")
     target = await fixed_group.start("broker-u", messageIndexEnable="false")
@@ -265,7 +274,7 @@ async def test_a_target_stores_an_escaped_message_once(fixed_group):  # D17
 
 async def test_a_lost_answer_makes_no_second_message(fixed_group):  # D17, I13
     """The target is stopped with the answer, so the acting master sends again."""
-    master, replica = await fixed_group.add_pair(**ESCAPES)
+    master, replica = await fixed_group.add_pair(of_master=LONG_DELAYS, **ESCAPES)
     other = await fixed_group.add(0, name="broker-u", defaultTopicQueueNums="1")
     await fixed_group.await_members({0}, "broker-u")
     assert (await other.send("orders", b"there")).code == 0
@@ -273,7 +282,7 @@ async def test_a_lost_answer_makes_no_second_message(fixed_group):  # D17, I13
         await master.send(
             "orders",
             b"%d" % number,
-            properties={"DELAY": "6"} if number % 2 else {"TIMER_DELAY_MS": "1500"},
+            properties={"DELAY": "6"} if number % 2 else TIMED,
         )
         for number in range(8)
     ]

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from backend.remoting.request_code import RequestCode
+from tests.integration.acting.conftest import LONG_DELAYS
 from tests.integration.acting.test_acting import await_read
 from tests.integration.acting.test_members import figures
 from tests.integration.broker.agent import LISTENING_AT, Agent
@@ -30,7 +31,7 @@ async def container(fixed_group, tmp_path):
 
     The master of broker-t is in another process.
     """
-    await fixed_group.add(0)
+    await fixed_group.add(0, **LONG_DELAYS)
     await fixed_group.await_members({0})
     ports = {"broker-t": free_port(), "broker-u": free_port()}
     replica = write_broker(

@@ -25,7 +25,7 @@ async def test_a_message_that_is_recalled_at_an_acting_master_is_not_delivered(
     target = await add_target(fixed_group)
     handles = [
         await send_at(master, body, delay_ms)
-        for body, delay_ms in ((b"early", 4000), (b"kept", 4000), (b"late", 12_000))
+        for body, delay_ms in ((b"early", 15_000), (b"kept", 15_000), (b"late", 25_000))
     ]
     await let_act(fixed_group)
 
@@ -41,7 +41,7 @@ async def test_a_message_that_is_recalled_at_an_acting_master_is_not_delivered(
         await await_drained(replica)
     master = await fixed_group.start(0)
     await fixed_group.await_members({0, 1})
-    await send_at(master, b"last", 12_500)
+    await send_at(master, b"last", 25_500)
 
     assert [one.code for one in recalled] == [0, 0]
     assert [one.ext["msgId"] for one in recalled] == ["Kearly", "Klate"]

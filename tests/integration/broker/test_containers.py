@@ -142,8 +142,8 @@ async def test_a_broker_that_is_there_is_not_added_again(tmp_path, run):  # S135
 
 async def test_a_broker_whose_port_is_in_use_is_not_kept(tmp_path, run):  # S135
     server, tool = await run(write_broker(tmp_path, "a"))
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)):
         path = write_broker(tmp_path, "b", listenPort=str(port))
         refused = await add(tool, path)
 
@@ -347,10 +347,10 @@ async def test_a_broker_that_fails_is_started_again_while_the_others_go_on(tmp_p
 
 
 async def test_a_broker_comes_up_once_its_port_is_free(tmp_path, run):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)):
         server, tool = await run(
-            write_broker(tmp_path, "a"), write_broker(tmp_path, "b", listenPort=port)
+            write_broker(tmp_path, "a"), write_broker(tmp_path, "b", listenPort=str(port))
         )
         assert "cannot listen" in (await described(tool))["b"]["failure"]
 

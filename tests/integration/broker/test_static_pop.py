@@ -25,7 +25,7 @@ from tests.integration.broker.popping import (
 )
 from tests.integration.broker.static_topics import TOPIC, BrokerGroups
 from tests.integration.broker.test_static_topics import offset_of, send
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 from workers.broker.logical import share_owning
 from workers.broker.logical.share_moves import RETRY_S
 from workers.broker.processors import logical_queues
@@ -35,7 +35,9 @@ RESET = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
 
 
 @pytest.fixture
-async def groups(tmp_path):
+async def groups(tmp_path, monkeypatch):
+    # A busy machine answers late, and a leader that is stopped refuses at once.
+    monkeypatch.setattr(share_owning, "TIMEOUT_S", PATIENCE_S)
     async with AsyncExitStack() as stack:
         groups = BrokerGroups(tmp_path, stack)
         for name in ("b1", "b2"):

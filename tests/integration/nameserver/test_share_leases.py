@@ -32,8 +32,9 @@ async def test_o16_a_wanted_share_queue_is_granted_with_its_epoch_and_its_time(f
     wish = SQ | {"hasMessages": True}
 
     granted = await decisions(f3[1], wanted=[wish])
-    waiting = await decisions(f3[2], wanted=[wish])
+    # Before another member waits: with a waiter a lease ends after its slice.
     renewed = await decisions(f3[1], held=[SQ | {"epoch": 1, "hasMessages": True}])
+    waiting = await decisions(f3[2], wanted=[wish])
 
     assert granted == {"ttlMs": 10_000, "granted": [SQ | {"epoch": 1}], "revoked": []}
     assert waiting == renewed == {"ttlMs": 10_000, "granted": [], "revoked": []}

@@ -210,12 +210,12 @@ async def test_a_replica_leaves_and_the_last_one_in_sync_stays(agents, tmp_path)
     controlled = {"enableControllerMode": "true", "controllerAddr": agents.server.address}
     named = {"brokerName": "broker-g", "controllerHeartBeatTimeoutMills": "20000", **controlled}
     async with AsyncExitStack() as stack:
-        for place in ("one", "two"):
+        for place, ids in (("one", {1}), ("two", {1, 2})):
             root = tmp_path / place
             root.mkdir()
             path = write(root, "broker-g", **named)
             await stack.enter_async_context(running(root, agents, path))
-        await eventually(lambda: in_sync(agents, {1, 2}))
+            await eventually(lambda ids=ids: in_sync(agents, ids))
 
         def meant(broker_id):
             return removal("broker-g", broker_id=broker_id)

@@ -11,7 +11,7 @@ import pytest
 from backend.clients.clock import SystemClock
 from backend.domain.replica_group import LeasePolicy
 from backend.nameserver.server import NameServer
-from tests.integration.acting.test_acting import lock
+from tests.integration.acting.test_acting import is_locked_for_others, lock
 from tests.integration.acting.test_strict_locks import unlock
 from tests.integration.broker.agent import ROOT, write_config
 from tests.integration.replication.conftest import read_all
@@ -51,11 +51,11 @@ async def test_no_second_client_gets_a_lock_when_the_master_is_killed(group):  #
     await group.add_many(2)
     assert (await group.send(1, b"m")).code == 0
     assert await lock(group.client(1), "c1")
-    assert not await lock(group.client(1), "c2")
+    assert await is_locked_for_others(group.client(1), "c2")
 
     group.kill(1)
     await group.await_state(2, 2, {2})
-    assert not await lock(group.client(2), "c2")
+    assert await is_locked_for_others(group.client(2), "c2")
     assert await lock(group.client(2), "c1")
     await unlock(group.client(2), "c1")
 

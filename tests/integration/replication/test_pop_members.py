@@ -45,7 +45,7 @@ async def test_o35_a_member_that_joins_under_load_knows_what_was_finished(group)
         assert (await group.send(1, b"made", topic="later")).code == 0
         deleted = await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "former"})
         assert deleted.code == 0
-        while not joined.is_set():
+        while not (joined.is_set() and finished):
             assert (await group.send(1, b"%06d" % number)).code == 0
             (found,) = await pop(client, "orders", maxMsgNums=1, pollTime=30_000)
             held.append(found)

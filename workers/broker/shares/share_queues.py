@@ -420,13 +420,18 @@ class ShareQueues:
         if not self.is_leading or group is None or not _releases(group):
             return
 
-        def release() -> None:
-            present = self._broker.consumers.find(group_name)
-            members = {} if present is None else present.members
-            if all(member.client_id != client_id for member in members.values()):
-                self.client_gone(connection_id, group_name)
+        asyncio.get_running_loop().call_later(
+            CLIENT_GRACE_S, self.release_unless_back, connection_id, group_name, client_id
+        )
 
-        asyncio.get_running_loop().call_later(CLIENT_GRACE_S, release)
+    def release_unless_back(
+        self, connection_id: int, group_name: str, client_id: str | None
+    ) -> None:
+        """Deliver again what a client had by a lost connection, unless it has another one now."""
+        present = self._broker.consumers.find(group_name)
+        members = {} if present is None else present.members
+        if all(member.client_id != client_id for member in members.values()):
+            self.client_gone(connection_id, group_name)
 
     def client_gone(self, connection_id: int, group_name: str) -> None:
         """Deliver again what a client had that has left, if its group wants that (Q12)."""
