@@ -9,6 +9,7 @@ from backend.domain.share_queue import ShareQueueFilter, ShareQueueName
 from backend.services.consumer_group.share_queues import describe_share_queue, list_share_queues
 from tests.integration.acting.conftest import GROUP
 from tests.integration.acting.test_pop import act, popped_pair
+from tests.integration.broker.popping import pop
 from tests.waiting import eventually
 
 CLUSTER = "TestCluster"
@@ -22,8 +23,10 @@ async def world(database):
 
 
 async def test_the_replica_that_acts_is_asked_for_share_queues(fixed_group, world):  # S130
-    await popped_pair(fixed_group, 3)
+    replica, _ = await popped_pair(fixed_group, 3)
     await act(fixed_group)
+    # What the master handed out is in its memory alone.
+    assert len(await pop(replica, "orders")) == 3
 
     async def listed():
         chosen = ShareQueueFilter(cluster_name=CLUSTER)
