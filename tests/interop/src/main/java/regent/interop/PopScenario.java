@@ -16,7 +16,7 @@ import org.apache.rocketmq.common.message.MessageExt;
  *
  * <p>Event {@code opened} says that topic and group exist: the broker can be told that the group receives
  * by POP. Event {@code consumed} says that the first half has been processed. After each of them the
- * scenario waits for a line.
+ * scenario waits for a line. With {@code static} the topic is a static one, which exists already.
  */
 final class PopScenario {
     private static final int PATIENCE_MS = 60_000;
@@ -43,12 +43,15 @@ final class PopScenario {
         int count = arguments.number("count");
         DefaultMQProducer producer = Clients.producer(arguments, "interop-pop");
         producer.start();
-        Topics.open(producer, topic);
+        boolean isStatic = Boolean.parseBoolean(arguments.text("static", "false"));
+        if (!isStatic) {
+            Topics.open(producer, topic);
+        }
         DefaultMQPushConsumer first = start(arguments, "first");
         Report.event("opened", "topic", topic);
         System.in.read();
         DefaultMQPushConsumer second = start(arguments, "second");
-        long returnedMs = sendAndReceive(producer, Topics.OPENING_COUNT, count);
+        long returnedMs = sendAndReceive(producer, isStatic ? 0 : Topics.OPENING_COUNT, count);
         Report.event("consumed", "count", receivers.size());
         System.in.read();
         long laterMs = sendAndReceive(producer, count, 2 * count);
