@@ -6,8 +6,10 @@ import dataclasses
 import time
 
 import pytest
+from regent_engine import decode_records
 
 from backend.remoting import java_json
+from backend.remoting.names import TIMER_TOPIC
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import messages
 from tests.integration.broker.popping import (
@@ -203,6 +205,65 @@ async def test_o8_a_message_is_given_up_after_as_many_deliveries_as_its_group_al
         assert [one.body for one in messages(await consumer.pull("%DLQ%g"))] == [b"0"]
 
 
+SEPARATED = b"K\x01v\x01w\x02"
+NOT_TEXT = b"K\x01".ljust(12_000, b"\xff") + b"\x02"
+WITHOUT_ROOM = b"KEYS\x01k\x02K\x01".ljust(32_766, b"v") + b"\x02"
+
+
+@pytest.fixture
+async def troubled(broker, client, request):
+    """A consumer of group `g` that has a message of unusual properties, with one attempt for it."""
+    await client.send("T", b"before", queue_id=1)
+    broker.broker.store.append("T", 0, b"unusual", request.param)
+    body = java_json.encode({"groupName": "g", "retryMaxTimes": 1})
+    assert (await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body)).code == 0
+    await client.heartbeat("g", "T")
+    return client
+
+
+@pytest.mark.parametrize(
+    ("troubled", "found"),
+    [(SEPARATED, SEPARATED), (NOT_TEXT, NOT_TEXT), (WITHOUT_ROOM, b"KEYS\x01k\x02")],
+    ids=["separator", "no text", "no room"],
+    indirect=["troubled"],
+)
+async def test_a_dead_letter_keeps_properties_that_no_other_message_has(troubled, broker, found):
+    (first,) = await pop(troubled, queueId=0)
+    assert (await change(troubled, first, 0)).code == 0
+
+    await eventually(lambda: broker.broker.store.offsets("%DLQ%g", 0) == (0, 1))
+
+    (dead,) = messages(await troubled.pull("%DLQ%g"))
+    assert (dead.body, dead.properties["RETRY_TOPIC"]) == (b"unusual", "T")
+    assert dead.property_string.endswith(found)
+    assert not broker.failed.is_set()
+
+
+@pytest.mark.parametrize(
+    ("troubled", "moved_count"),
+    [(SEPARATED, 1), (NOT_TEXT, 1), (WITHOUT_ROOM, 0)],
+    ids=["separator", "no text", "no room"],
+    indirect=["troubled"],
+)
+async def test_a_message_that_is_given_back_keeps_its_properties_or_its_place(
+    troubled, broker, moved_count
+):
+    (first,) = await pop(troubled, queueId=0)
+
+    assert (await release(troubled, first, 70_000)).code == 0
+
+    store = broker.broker.store
+    assert store.offsets(TIMER_TOPIC, 0) == ((0, 1) if moved_count else None)
+    for position, _, _ in store.entries(TIMER_TOPIC, 0, 0, 1) if moved_count else ():
+        (waiting,) = decode_records(store.record(position))
+        assert waiting.property_string.endswith(b"\x02" + store_properties(store))
+
+
+def store_properties(store):
+    ((position, _, _),) = store.entries("T", 0, 0, 1)
+    return decode_records(store.record(position))[0].property_string
+
+
 async def test_tags_and_conditions_filter_as_in_pulls(client):
     for tag in ("A", "B", "A"):
         await client.send("T", tag.encode(), properties={"TAGS": tag, "price": "5"})
@@ -351,7 +412,9 @@ async def test_o7_a_message_given_back_for_long_moves_to_the_retry_topic(start_b
     # Never both: the message is finished here, and its copy waits for its time.
     assert await ack(client, first) == 0
     assert broker.broker.store.offsets("rmq_sys_wheel_timer", 0) == (0, 1)
-    copy = retried("%RETRY%g+T", "g", await read_at(broker.broker, "T", 0, "g", 0), deliver_at_ms=0)
+    copy = retried(
+        "%RETRY%g+T", "g", await read_at(broker.broker, "T", 0, "g", 0), count=1, deliver_at_ms=0
+    )
     properties = {name: value for name, value in copy.properties.items() if "TIMER" not in name}
     broker.broker.append(dataclasses.replace(copy, properties=properties))
     (again,) = await pop(client)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 import structlog
-from regent_engine import Finished, StoreError, encode_properties
+from regent_engine import Finished, Record, StoreError
 
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.bodies.shares import FinishedShareBody
@@ -26,13 +26,15 @@ from backend.remoting.names import (
 )
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX
-from workers.broker.commit_log.message import Message
+from workers.broker.commit_log.message import CRC, Message
 from workers.broker.errors import Refusal
+from workers.broker.shares.copied_properties import copied_properties
 from workers.broker.shares.departed_clients import DepartedClients
 from workers.broker.shares.finished_shares import FinishedShares, finished_path, united
 from workers.broker.shares.given_up import (
     DISCARD,
     REJECT_POLICY,
+    CopyKey,
     dead_letter,
     read_at,
     retried,
@@ -44,7 +46,10 @@ from workers.broker.tables.topics import topic_of
 if TYPE_CHECKING:
     from workers.broker.broker import Broker
 
-Disposition = Literal["RETRY", "DLQ"]
+Disposition = Literal["RETRY", "DLQ", "DISCARD"]
+_NEVER_COPIED: Final = frozenset({CRC})
+"""The checksum of another record would be wrong."""
+
 TICK_S: Final = 0.5
 DEAD_A_TICK: Final = 256
 """The messages that one tick gives up; the rest waits for the next tick."""
@@ -276,7 +281,7 @@ class ShareQueues:
                 # The log has it since this broker leads, and is about to be on the disk.
                 await asyncio.to_thread(broker.store.flush)
                 await self.finished.forget(kept)
-        except (OSError, StoreError, Refusal) as error:
+        except (OSError, StoreError, Refusal, ValueError) as error:
             log.warning("share_queues_not_kept", reason=str(error))
 
     async def give_up(
@@ -291,28 +296,50 @@ class ShareQueues:
             StoreError, Refusal: the store refused, or the message can't be copied now.
         """
         broker = self._broker
-        group = broker.groups.find(group_name) or SubscriptionGroupConfig(name=group_name)
-        copy: Message | None = None
+        group = self._group(group_name)
+        place = CopyKey(topic, queue_id, group_name, offset)
+        record: Record | None = None
         if group.attributes.get(REJECT_POLICY) != DISCARD:
             record = await read_at(broker, topic, queue_id, group_name, offset)
-            if record is not None:
-                broker.put_topic_if_missing(topic_of(dead_letter_topic(group_name), 1))
-                copy = dead_letter(group_name, record, count=count)
+        if record is None:
+            return self._end(place, "DISCARD")
+        broker.put_topic_if_missing(topic_of(dead_letter_topic(group_name), 1))
+        letter = dead_letter(group_name, record, count=count)
+        properties, missing_count = copied_properties(
+            record.property_string, letter.properties, _NEVER_COPIED
+        )
+        if missing_count:
+            log.warning("dead_letter_shortened", message=place.text, missing_count=missing_count)
+        return self._end(place, "DLQ", (letter, properties))
+
+    def _group(self, name: str) -> SubscriptionGroupConfig:
+        return self._broker.groups.find(name) or SubscriptionGroupConfig(name=name)
+
+    def _end(
+        self, place: CopyKey, disposition: Disposition, copy: tuple[Message, bytes] | None = None
+    ) -> Finished | None:
+        """End a message, in one unit of the log with its copy and the properties of that.
+
+        Raises:
+            StoreError: the store refused.
+        """
+        broker = self._broker
         finished = broker.hot.reject_share(
-            topic,
-            queue_id,
-            group_name,
-            offset,
-            disposition="DISCARD" if copy is None else "DLQ",
-            copy=None if copy is None else (copy, encode_properties(copy.properties)),
+            place.topic,
+            place.queue_id,
+            place.group,
+            place.offset,
+            disposition=disposition,
+            copy=copy,
         )
         if finished is None or not all(finished.successes):
             return finished
-        if copy is not None:
-            _, end = broker.store.held_offsets(copy.topic, copy.queue_id) or (0, 0)
-            broker.arrived([(copy.topic, copy.queue_id, end)])
-        else:
+        if copy is None:
             broker.membership.appended()
+        else:
+            message, _ = copy
+            _, end = broker.store.held_offsets(message.topic, message.queue_id) or (0, 0)
+            broker.arrived([(message.topic, message.queue_id, end)])
         self.note_progress(finished)
         return finished
 
@@ -321,33 +348,34 @@ class ShareQueues:
     ) -> Finished | None:
         """Move a message to the retry topic, which delivers it after a delay.
 
-        The copy and the end of the message are one unit of the log. None if the message is gone.
+        The copy and the end of the message are one unit of the log. None if the message is gone,
+        or stays in its place since it can't wait elsewhere.
 
         Raises:
-            StoreError, Refusal: the store refused, or the message can't wait so.
+            StoreError: the store refused.
         """
         broker = self._broker
-        record = await read_at(broker, topic, queue_id, group, offset)
-        if record is None:
+        place = CopyKey(topic, queue_id, group, offset)
+        try:
+            record = await read_at(broker, topic, queue_id, group, offset)
+            if record is None:
+                return None
+            is_retry = topic.startswith(RETRY_PREFIX)
+            name = topic if is_retry else pop_retry_topic(group, topic)
+            due_ms = broker.clock() + delay_ms
+            copy = broker.turn_aside(retried(name, group, record, count=1, deliver_at_ms=due_ms))
+            properties, missing_count = copied_properties(
+                record.property_string, copy.properties, _NEVER_COPIED
+            )
+        except (Refusal, ValueError) as error:
+            log.warning("message_not_moved", message=place.text, reason=str(error))
             return None
-        is_retry = topic.startswith(RETRY_PREFIX)
-        name = topic if is_retry else pop_retry_topic(group, topic)
+        if missing_count:
+            log.warning("message_not_moved", message=place.text, reason="its properties don't fit")
+            return None
         broker.put_topic_if_missing(topic_of(name, 1))
-        due_ms = broker.clock() + delay_ms
-        copy = broker.turn_aside(retried(name, group, record, deliver_at_ms=due_ms))
-        finished = broker.hot.reject_share(
-            topic,
-            queue_id,
-            group,
-            offset,
-            disposition="RETRY",
-            copy=(copy, encode_properties(copy.properties)),
-        )
-        if finished is None or not all(finished.successes):
-            return None
-        _, end = broker.store.held_offsets(copy.topic, copy.queue_id) or (0, 0)
-        broker.arrived([(copy.topic, copy.queue_id, end)])
-        return finished
+        finished = self._end(place, "RETRY", (copy, properties))
+        return finished if finished is not None and all(finished.successes) else None
 
     async def keep(self, finished: Iterable[Finished]) -> None:
         """Keep what is finished until the master has it; it is on the disk when this returns.
