@@ -21,6 +21,9 @@ from workers.broker.commit_log.message import (
 ROOM_BYTES: Final = 128
 """What the store and the delivery of a waiting message add: checksum, times and rolls."""
 
+_BLANK: Final = bytes(512)
+"""The store accepts no property with so many NUL bytes in a row; a log of stock may have one."""
+
 _FIRST: Final = frozenset({UNIQUE_KEY, RETRY_TOPIC, ORIGIN_MESSAGE_ID, "KEYS", "TAGS"})
 _SEPARATOR: Final = PROPERTY_SEPARATOR.encode()
 
@@ -28,9 +31,9 @@ _SEPARATOR: Final = PROPERTY_SEPARATOR.encode()
 def copied_properties(
     stored: bytes, added: Mapping[str, str], left_out: AbstractSet[str]
 ) -> tuple[bytes, int]:
-    """Return the property string of a copy, and how many properties did not fit.
+    """Return the property string of a copy, and how many properties are not in it.
 
-    The names by which operators find a message have precedence.
+    The names by which operators find a message have precedence: there may be no room for all.
 
     Raises:
         ValueError: an added property can't be encoded.
@@ -41,7 +44,8 @@ def copied_properties(
     for name, entry in sorted(_entries(stored), key=lambda one: one[0] not in _FIRST):
         if name in added or name in left_out:
             continue
-        if len(text) + len(entry) + len(_SEPARATOR) > PROPERTIES_SIZE_MAX - ROOM_BYTES:
+        size = len(text) + len(entry) + len(_SEPARATOR)
+        if size > PROPERTIES_SIZE_MAX - ROOM_BYTES or _BLANK in entry:
             missing_count += 1
             continue
         text += entry + _SEPARATOR

@@ -45,6 +45,11 @@ class CopyKey:
         """Return the value of the property; names contain no spaces."""
         return f"{self.topic} {self.queue_id} {self.group} {self.offset}"
 
+    @property
+    def share(self) -> tuple[str, int, str]:
+        """Return the name of the share queue: topic, queue and consumer group."""
+        return self.topic, self.queue_id, self.group
+
     @classmethod
     def parse(cls, text: str) -> Self | None:
         """Read the value of the property; None if another program wrote it."""
