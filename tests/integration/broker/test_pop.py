@@ -152,6 +152,30 @@ async def test_a_batch_of_which_a_part_fails_is_sent_again_as_a_whole(consumer):
     assert (await batch_ack(consumer, entries[0])).code == 17
 
 
+@pytest.mark.parametrize(
+    ("fields", "repeated", "reason"),
+    [
+        ({"so": -1}, 1, "negative"),
+        ({"rq": 70_000}, 1, "0 to 65535"),
+        ({"rq": -1}, 1, "0 to 65535"),
+        ({"b": "%"}, 1, "malformed"),
+        ({"b": base64.b64encode(bytes(513)).decode()}, 1, "512 bytes"),
+        ({"b": base64.b64encode(bytes(1 << 20)).decode()}, 1, "512 bytes"),
+        ({"b": base64.b64encode(b"\xff" * 512).decode()}, 17, "65536 messages at most"),
+        ({"b": ""}, 65_536, "65536 messages at most"),
+    ],
+)
+async def test_a_malformed_batch_finishes_nothing(consumer, broker, fields, repeated, reason):
+    found = await pop(consumer, queueId=0)
+    entry = batch_entry(found[0], 0b1)
+
+    told = await batch_ack(consumer, entry, *[entry | fields] * repeated)
+
+    assert (told.code, reason in told.remark) == (13, True)
+    _, _, finished = broker.broker.hot.finished_share("T", 0, "g")
+    assert finished == []
+
+
 async def test_o15_a_batch_finishes_what_its_handles_prove_and_names_the_rest(consumer):
     found = await pop(consumer, queueId=0)
     again = await change(consumer, found[1], 60_000)
@@ -319,6 +343,8 @@ async def test_o53_pull_and_pop_of_different_groups_are_independent(consumer):
         ({"invisibleTime": 0}, 29, "invisibleTime"),
         ({"topic": "rmq_sys_REGENT_STATE"}, 16, "readable"),
         ({"topic": "rmq_sys_SHARE_STATE_DefaultCluster"}, 16, "readable"),
+        ({"pollTime": "60000.0"}, 1, "the field pollTime is malformed"),
+        ({"maxMsgNums": "3e0"}, 1, "the field maxMsgNums is malformed"),
     ],
 )
 async def test_a_bad_pop_is_refused_with_the_reason(consumer, fields, code, reason):

@@ -5,12 +5,13 @@ kind, names its share queues, and serves the rare requests.
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import Final
 
 import structlog
 from regent_engine import (
+    SHARE_WINDOW,
     Command,
     Finished,
     LeadingQueues,
@@ -35,6 +36,7 @@ from backend.remoting.headers import (
     decode_header,
     encode_header,
 )
+from backend.remoting.java_json import InvalidJson
 from backend.remoting.names import old_pop_retry_topic, pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -67,6 +69,9 @@ from workers.broker.tables.topics import READABLE, permitted
 COUNT_MAX: Final = 32
 SIZE_MAX_BYTES: Final = 256 << 10
 ANY_QUEUE: Final = -1
+BATCH_COUNT_MAX: Final = 16 * SHARE_WINDOW
+"""The messages that one batch of acknowledgements finishes at most."""
+
 MOVE_DELAY_MS: Final = 60_000
 """A message that is given back for longer moves to the retry topic."""
 
@@ -303,14 +308,14 @@ async def on_ack(broker: Broker, caller: Caller, command: Command) -> bytes:
 async def on_batch_ack(broker: Broker, caller: Caller, command: Command) -> bytes:
     """Finish messages of several deliveries; the answer names those with void handles (O15)."""
     acks = java_json.decode(command.body or b"{}", BatchAckBody).acks
+    _check_batch(acks)
     done: list[Finished] = []
     void: list[str] = []
     failures: list[Refusal] = []
     is_any_forwarded = False
     for ack in acks:
-        offsets = ack.offsets()
         try:
-            finished = await _accept(broker, ack, offsets)
+            offsets, finished = await _accept(broker, ack)
         except NotLeading as refusal:
             try:
                 void += await _forward_ack(broker, command, ack, refusal)
@@ -370,21 +375,42 @@ async def _forward_ack(
     return [reply.remark] if reply.remark else []
 
 
-async def _accept(broker: Broker, ack: BatchAck, offsets: list[int]) -> Finished | None:
+def _check_batch(acks: Sequence[BatchAck]) -> None:
+    """Check all entries of a batch, before the log has any of it.
+
+    Raises:
+        Refusal: an entry is malformed, or the batch is too large.
+    """
+    count = 0
+    for ack in acks:
+        try:
+            count += max(1, ack.count())
+        except InvalidJson as error:
+            place = f"queue {ack.queue_id} of {ack.topic}"
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, f"{place}: {error}") from error
+        if count > BATCH_COUNT_MAX:
+            reason = f"a batch finishes {BATCH_COUNT_MAX} messages at most"
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, reason)
+
+
+async def _accept(broker: Broker, ack: BatchAck) -> tuple[list[int], Finished | None]:
+    """Finish the messages of one entry; return their offsets, and what came of it."""
     names = {
         str(NEW_RETRY): pop_retry_topic(ack.consumer_group, ack.topic),
         str(OLD_RETRY): old_pop_retry_topic(ack.consumer_group, ack.topic),
     }
     topic = names.get(ack.retry, ack.topic)
     await _check_queue(broker, topic, ack.queue_id, ack.consumer_group)
-    return broker.hot.accept_shares(
+    offsets = ack.offsets()
+    finished = broker.hot.accept_shares(
         topic,
         ack.queue_id,
         ack.consumer_group,
         pop_time_ms=ack.pop_time_ms,
         tag=ack.revive_queue_id,
-        offsets=[one for one in offsets if one >= 0],
+        offsets=offsets,
     )
+    return offsets, finished
 
 
 async def _completed(
