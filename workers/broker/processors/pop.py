@@ -64,6 +64,7 @@ from workers.broker.logical.share_owning import (
 )
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
+from workers.broker.shares.reading_ahead import read_ahead
 from workers.broker.tables.topics import READABLE, permitted
 
 COUNT_MAX: Final = 32
@@ -114,11 +115,13 @@ async def _pop_from_disk(
     """Have threads read the next messages into memory, while others are served."""
     count = broker.find_topic(header.topic).read_queue_count
     queues = range(count) if header.queue_id == ANY_QUEUE else (header.queue_id,)
+    read = partial(read_ahead, broker, count_max=header.message_count_max, bytes_max=SIZE_MAX_BYTES)
     for queue_id in queues:
-        offset = broker.offsets.find(header.consumer_group, header.topic, queue_id) or 0
-        limits = offset, header.message_count_max, SIZE_MAX_BYTES
-        wanted = header.topic, queue_id, *limits, passing.tag_hashes, passing.properties
-        await broker.read_threads.read(partial(broker.store.read, *wanted))
+        await read((header.topic, queue_id, header.consumer_group), passing=passing)
+    # An orderly consumer gets no messages of retry topics.
+    for name, _, queue_count in () if header.is_ordered else _retry_topics(broker, header):
+        for queue_id in range(queue_count):
+            await read((name, queue_id, header.consumer_group))
     # The facts may have changed meanwhile.
     grant, _ = check_pop(broker, header)
     if not caller.pop(command, grant, may_wait=True):
