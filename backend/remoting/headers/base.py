@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, TypeVar
 
 import msgspec
@@ -34,9 +35,28 @@ def decode_header(kind: type[HeaderT], ext: Mapping[str, str]) -> HeaderT:
     """
     given = ext if all(ext.values()) else {key: value for key, value in ext.items() if value}
     try:
-        return msgspec.convert(given, kind, strict=False)
+        header = msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
         raise _explain(str(error)) from error
+    for field in _whole_numbers(kind):
+        # Java, and the engine, read no such number as 1.0 or 1e3.
+        if not given.get(field, "0").lstrip("-").isdecimal():
+            raise InvalidHeader(field, f"the field {field} is malformed")
+    return header
+
+
+@cache
+def _whole_numbers(kind: type[Header]) -> tuple[str, ...]:
+    """Return the names of the fields of a header that are integers, as they are on the wire."""
+    described = msgspec.inspect.type_info(kind)
+    assert isinstance(described, msgspec.inspect.StructType)
+    return tuple(one.encode_name for one in described.fields if _is_whole(one.type))
+
+
+def _is_whole(kind: msgspec.inspect.Type) -> bool:
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return any(map(_is_whole, kind.types))
+    return isinstance(kind, msgspec.inspect.IntType)
 
 
 def encode_header(header: Header) -> dict[str, str]:

@@ -5,8 +5,10 @@ import dataclasses
 import time
 
 import pytest
+from regent_engine import decode_records
 
 from backend.remoting import java_json
+from backend.remoting.names import TIMER_TOPIC
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import messages
 from tests.integration.broker.popping import (
@@ -21,7 +23,7 @@ from tests.integration.broker.popping import (
     set_mode,
 )
 from tests.waiting import PATIENCE_S, eventually
-from workers.broker.shares import share_queues
+from workers.broker.shares import exhausted_messages, share_queues
 from workers.broker.shares.given_up import dead_letter, read_at, retried
 from workers.broker.tables.topics import topic_of
 
@@ -151,6 +153,30 @@ async def test_a_batch_of_which_a_part_fails_is_sent_again_as_a_whole(consumer):
     assert (await batch_ack(consumer, entries[0])).code == 17
 
 
+@pytest.mark.parametrize(
+    ("fields", "repeated", "reason"),
+    [
+        ({"so": -1}, 1, "negative"),
+        ({"rq": 70_000}, 1, "0 to 65535"),
+        ({"rq": -1}, 1, "0 to 65535"),
+        ({"b": "%"}, 1, "malformed"),
+        ({"b": base64.b64encode(bytes(513)).decode()}, 1, "512 bytes"),
+        ({"b": base64.b64encode(bytes(1 << 20)).decode()}, 1, "512 bytes"),
+        ({"b": base64.b64encode(b"\xff" * 512).decode()}, 17, "65536 messages at most"),
+        ({"b": ""}, 65_536, "65536 messages at most"),
+    ],
+)
+async def test_a_malformed_batch_finishes_nothing(consumer, broker, fields, repeated, reason):
+    found = await pop(consumer, queueId=0)
+    entry = batch_entry(found[0], 0b1)
+
+    told = await batch_ack(consumer, entry, *[entry | fields] * repeated)
+
+    assert (told.code, reason in told.remark) == (13, True)
+    _, _, finished = broker.broker.hot.finished_share("T", 0, "g")
+    assert finished == []
+
+
 async def test_o15_a_batch_finishes_what_its_handles_prove_and_names_the_rest(consumer):
     found = await pop(consumer, queueId=0)
     again = await change(consumer, found[1], 60_000)
@@ -204,6 +230,88 @@ async def test_o8_a_message_is_given_up_after_as_many_deliveries_as_its_group_al
         assert [one.body for one in messages(await consumer.pull("%DLQ%g"))] == [b"0"]
 
 
+async def test_a_message_that_cannot_be_given_up_holds_up_no_other(
+    consumer, broker, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(exhausted_messages, "DEAD_A_TICK", 1)
+    await allow_attempts(consumer, 1)
+    found = await pop(consumer, queueId=0)
+    position = broker.broker.store.entries("T", 0, 0, 1)[0][0]
+    (file,) = (tmp_path / "store" / "commitlog").iterdir()
+    content = file.read_bytes()
+    with file.open("r+b") as log:
+        log.seek(content.index(b"0", content.index(b"\0\0\0\x010", position)))
+        log.write(b"!")
+
+    assert [(await change(consumer, one, 0)).code for one in found] == [0, 0]
+
+    await eventually(lambda: broker.broker.store.offsets("%DLQ%g", 0) == (0, 1))
+    assert [one.body for one in messages(await consumer.pull("%DLQ%g"))] == [b"2"]
+
+
+async def allow_attempts(client, count):
+    body = java_json.encode({"groupName": "g", "retryMaxTimes": count})
+    assert (await client.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body)).code == 0
+
+
+SEPARATED = b"K\x01v\x01w\x02"
+NOT_TEXT = b"K\x01".ljust(12_000, b"\xff") + b"\x02"
+WITHOUT_ROOM = b"KEYS\x01k\x02K\x01".ljust(32_766, b"v") + b"\x02"
+
+
+@pytest.fixture
+async def troubled(broker, client, request):
+    """A consumer of group `g` that has a message of unusual properties, with one attempt for it."""
+    await client.send("T", b"before", queue_id=1)
+    broker.broker.store.append("T", 0, b"unusual", request.param)
+    await allow_attempts(client, 1)
+    await client.heartbeat("g", "T")
+    return client
+
+
+@pytest.mark.parametrize(
+    ("troubled", "found"),
+    [(SEPARATED, SEPARATED), (NOT_TEXT, NOT_TEXT), (WITHOUT_ROOM, b"KEYS\x01k\x02")],
+    ids=["separator", "no text", "no room"],
+    indirect=["troubled"],
+)
+async def test_a_dead_letter_keeps_properties_that_no_other_message_has(troubled, broker, found):
+    (first,) = await pop(troubled, queueId=0)
+    assert (await change(troubled, first, 0)).code == 0
+
+    await eventually(lambda: broker.broker.store.offsets("%DLQ%g", 0) == (0, 1))
+
+    (dead,) = messages(await troubled.pull("%DLQ%g"))
+    assert (dead.body, dead.properties["RETRY_TOPIC"]) == (b"unusual", "T")
+    assert dead.property_string.endswith(found)
+    assert not broker.failed.is_set()
+
+
+@pytest.mark.parametrize(
+    ("troubled", "moved_count"),
+    [(SEPARATED, 1), (NOT_TEXT, 1), (WITHOUT_ROOM, 0)],
+    ids=["separator", "no text", "no room"],
+    indirect=["troubled"],
+)
+async def test_a_message_that_is_given_back_keeps_its_properties_or_its_place(
+    troubled, broker, moved_count
+):
+    (first,) = await pop(troubled, queueId=0)
+
+    assert (await release(troubled, first, 70_000)).code == 0
+
+    store = broker.broker.store
+    assert store.offsets(TIMER_TOPIC, 0) == ((0, 1) if moved_count else None)
+    for position, _, _ in store.entries(TIMER_TOPIC, 0, 0, 1) if moved_count else ():
+        (waiting,) = decode_records(store.record(position))
+        assert waiting.property_string.endswith(b"\x02" + store_properties(store))
+
+
+def store_properties(store):
+    ((position, _, _),) = store.entries("T", 0, 0, 1)
+    return decode_records(store.record(position))[0].property_string
+
+
 async def test_tags_and_conditions_filter_as_in_pulls(client):
     for tag in ("A", "B", "A"):
         await client.send("T", tag.encode(), properties={"TAGS": tag, "price": "5"})
@@ -236,6 +344,8 @@ async def test_o53_pull_and_pop_of_different_groups_are_independent(consumer):
         ({"invisibleTime": 0}, 29, "invisibleTime"),
         ({"topic": "rmq_sys_REGENT_STATE"}, 16, "readable"),
         ({"topic": "rmq_sys_SHARE_STATE_DefaultCluster"}, 16, "readable"),
+        ({"pollTime": "60000.0"}, 1, "the field pollTime is malformed"),
+        ({"maxMsgNums": "3e0"}, 1, "the field maxMsgNums is malformed"),
     ],
 )
 async def test_a_bad_pop_is_refused_with_the_reason(consumer, fields, code, reason):
@@ -356,12 +466,52 @@ async def test_o7_a_message_given_back_for_long_moves_to_the_retry_topic(start_b
     # Never both: the message is finished here, and its copy waits for its time.
     assert await ack(client, first) == 0
     assert broker.broker.store.offsets("rmq_sys_wheel_timer", 0) == (0, 1)
-    copy = retried("%RETRY%g+T", "g", await read_at(broker.broker, "T", 0, "g", 0), deliver_at_ms=0)
+    copy = retried(
+        RETRY_TOPIC, "g", await read_at(broker.broker, "T", 0, "g", 0), count=1, deliver_at_ms=0
+    )
     properties = {name: value for name, value in copy.properties.items() if "TIMER" not in name}
     broker.broker.append(dataclasses.replace(copy, properties=properties))
     (again,) = await pop(client)
     assert (again.topic, again.body, again.reconsume_times) == ("%RETRY%g+T", b"x", 1)
     assert await ack(client, again) == 0
+
+
+RETRY_TOPIC = "%RETRY%g+T"
+
+
+async def test_a_copy_that_was_delivered_late_waits_again_and_reaches_the_limit(client, broker):
+    store = broker.broker.store
+    await client.send("T", b"before", queue_id=1)
+    store.append("T", 0, b"x", b"DELAY\x012\x02K\x01v\x02")
+    await allow_attempts(client, 3)
+    await client.heartbeat("g", "T")
+    (one,) = await pop(client, queueId=0)
+    for waiting_count in (1, 2):
+        assert (await release(client, one, 70_000)).code == 0
+
+        assert store.offsets(TIMER_TOPIC, 0) == (0, waiting_count)
+        waiting = last_waiting(store)
+        assert waiting.reconsume_times == waiting_count
+        assert int(waiting.properties["TIMER_OUT_MS"]) > broker.broker.clock() + 60_000
+        assert "DELAY" not in waiting.properties
+        # As the delivery of a message for a time does.
+        times = b"TIMER_ENQUEUE_MS\x011\x02TIMER_DEQUEUE_MS\x012\x02"
+        text = waiting.property_string + times
+        store.append(RETRY_TOPIC, 0, b"x", text, reconsume_times=waiting_count)
+        broker.broker.put_topic_if_missing(topic_of(RETRY_TOPIC, 1))
+        (one,) = await pop(client, queueId=0)
+
+    assert (await release(client, one, 70_000)).code == 0
+
+    assert store.offsets(TIMER_TOPIC, 0) == (0, 2)
+    (dead,) = messages(await client.pull("%DLQ%g"))
+    assert (dead.body, dead.reconsume_times, dead.properties["K"]) == (b"x", 3, "v")
+
+
+def last_waiting(store):
+    _, end = store.offsets(TIMER_TOPIC, 0)
+    ((position, _, _),) = store.entries(TIMER_TOPIC, 0, end - 1, 1)
+    return decode_records(store.record(position))[0]
 
 
 async def release(client, message, delay_ms):

@@ -59,7 +59,9 @@ def test_a_missing_field_is_named_as_it_is_spelled_on_the_wire(field):
     assert str(caught.value) == f"the required field {field} is missing"
 
 
-@pytest.mark.parametrize("value", ["x", "1.5", "2147483648", "-2147483649", "1 ", "0x1"])
+@pytest.mark.parametrize(
+    "value", ["x", "1.5", "1.0", "1e3", "2147483648", "-2147483649", "1 ", "0x1"]
+)
 def test_a_field_that_is_no_32_bit_number_is_named(value):
     with pytest.raises(InvalidHeader) as caught:
         decode_header(QueueHeader, {"topic": "T", "queueId": value})

@@ -13,6 +13,7 @@ from backend.rules.recall_handle import RecallHandle
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.commit_log.message import (
     CRC,
+    DELAY,
     DELAY_MS,
     DELAY_S,
     DELIVER_AT_MS,
@@ -37,6 +38,20 @@ _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _SHOWN_LENGTH: Final = 40
 _ADDED: Final = dict.fromkeys(("TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS"), "9" * 19)
 """What the delivered copy has besides: the diverted message must fit with it."""
+
+WAIT_PROPERTIES: Final = frozenset(
+    {
+        *TIMER_PROPERTIES,
+        *_ADDED,
+        CANCELLED_KEY,
+        DELAY,
+        OUT_MS,
+        REAL_QUEUE_ID,
+        REAL_TOPIC,
+        "TIMER_ROLL_TIMES",
+    }
+)
+"""The properties that decide about a wait, or remain of one: a copy that waits has its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

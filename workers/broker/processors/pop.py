@@ -5,12 +5,13 @@ kind, names its share queues, and serves the rare requests.
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import Final
 
 import structlog
 from regent_engine import (
+    SHARE_WINDOW,
     Command,
     Finished,
     LeadingQueues,
@@ -35,6 +36,7 @@ from backend.remoting.headers import (
     decode_header,
     encode_header,
 )
+from backend.remoting.java_json import InvalidJson
 from backend.remoting.names import old_pop_retry_topic, pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -62,11 +64,15 @@ from workers.broker.logical.share_owning import (
 )
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
+from workers.broker.shares.reading_ahead import read_ahead
 from workers.broker.tables.topics import READABLE, permitted
 
 COUNT_MAX: Final = 32
 SIZE_MAX_BYTES: Final = 256 << 10
 ANY_QUEUE: Final = -1
+BATCH_COUNT_MAX: Final = 16 * SHARE_WINDOW
+"""The messages that one batch of acknowledgements finishes at most."""
+
 MOVE_DELAY_MS: Final = 60_000
 """A message that is given back for longer moves to the retry topic."""
 
@@ -109,11 +115,13 @@ async def _pop_from_disk(
     """Have threads read the next messages into memory, while others are served."""
     count = broker.find_topic(header.topic).read_queue_count
     queues = range(count) if header.queue_id == ANY_QUEUE else (header.queue_id,)
+    read = partial(read_ahead, broker, count_max=header.message_count_max, bytes_max=SIZE_MAX_BYTES)
     for queue_id in queues:
-        offset = broker.offsets.find(header.consumer_group, header.topic, queue_id) or 0
-        limits = offset, header.message_count_max, SIZE_MAX_BYTES
-        wanted = header.topic, queue_id, *limits, passing.tag_hashes, passing.properties
-        await broker.read_threads.read(partial(broker.store.read, *wanted))
+        await read((header.topic, queue_id, header.consumer_group), passing=passing)
+    # An orderly consumer gets no messages of retry topics.
+    for name, _, queue_count in () if header.is_ordered else _retry_topics(broker, header):
+        for queue_id in range(queue_count):
+            await read((name, queue_id, header.consumer_group))
     # The facts may have changed meanwhile.
     grant, _ = check_pop(broker, header)
     if not caller.pop(command, grant, may_wait=True):
@@ -303,14 +311,14 @@ async def on_ack(broker: Broker, caller: Caller, command: Command) -> bytes:
 async def on_batch_ack(broker: Broker, caller: Caller, command: Command) -> bytes:
     """Finish messages of several deliveries; the answer names those with void handles (O15)."""
     acks = java_json.decode(command.body or b"{}", BatchAckBody).acks
+    _check_batch(acks)
     done: list[Finished] = []
     void: list[str] = []
     failures: list[Refusal] = []
     is_any_forwarded = False
     for ack in acks:
-        offsets = ack.offsets()
         try:
-            finished = await _accept(broker, ack, offsets)
+            offsets, finished = await _accept(broker, ack)
         except NotLeading as refusal:
             try:
                 void += await _forward_ack(broker, command, ack, refusal)
@@ -370,21 +378,42 @@ async def _forward_ack(
     return [reply.remark] if reply.remark else []
 
 
-async def _accept(broker: Broker, ack: BatchAck, offsets: list[int]) -> Finished | None:
+def _check_batch(acks: Sequence[BatchAck]) -> None:
+    """Check all entries of a batch, before the log has any of it.
+
+    Raises:
+        Refusal: an entry is malformed, or the batch is too large.
+    """
+    count = 0
+    for ack in acks:
+        try:
+            count += max(1, ack.count())
+        except InvalidJson as error:
+            place = f"queue {ack.queue_id} of {ack.topic}"
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, f"{place}: {error}") from error
+        if count > BATCH_COUNT_MAX:
+            reason = f"a batch finishes {BATCH_COUNT_MAX} messages at most"
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, reason)
+
+
+async def _accept(broker: Broker, ack: BatchAck) -> tuple[list[int], Finished | None]:
+    """Finish the messages of one entry; return their offsets, and what came of it."""
     names = {
         str(NEW_RETRY): pop_retry_topic(ack.consumer_group, ack.topic),
         str(OLD_RETRY): old_pop_retry_topic(ack.consumer_group, ack.topic),
     }
     topic = names.get(ack.retry, ack.topic)
     await _check_queue(broker, topic, ack.queue_id, ack.consumer_group)
-    return broker.hot.accept_shares(
+    offsets = ack.offsets()
+    finished = broker.hot.accept_shares(
         topic,
         ack.queue_id,
         ack.consumer_group,
         pop_time_ms=ack.pop_time_ms,
         tag=ack.revive_queue_id,
-        offsets=[one for one in offsets if one >= 0],
+        offsets=offsets,
     )
+    return offsets, finished
 
 
 async def _completed(

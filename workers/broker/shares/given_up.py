@@ -45,6 +45,11 @@ class CopyKey:
         """Return the value of the property; names contain no spaces."""
         return f"{self.topic} {self.queue_id} {self.group} {self.offset}"
 
+    @property
+    def share(self) -> tuple[str, int, str]:
+        """Return the name of the share queue: topic, queue and consumer group."""
+        return self.topic, self.queue_id, self.group
+
     @classmethod
     def parse(cls, text: str) -> Self | None:
         """Read the value of the property; None if another program wrote it."""
@@ -86,13 +91,16 @@ def _first(content: bytes, offset: int) -> Record | None:
 
 
 def dead_letter(group: str, record: Record, *, count: int) -> Message:
-    """Describe the dead letter of a message that was delivered so many times."""
+    """Describe the dead letter of a message that was delivered so many times.
+
+    As in each copy, its properties are those that it has besides the ones of its message.
+    """
     return _copy(dead_letter_topic(group), group, record, {DELAY: "0"}, count=count)
 
 
-def retried(topic: str, group: str, record: Record, *, deliver_at_ms: int) -> Message:
+def retried(topic: str, group: str, record: Record, *, count: int, deliver_at_ms: int) -> Message:
     """Describe the copy of a message that its retry topic delivers at a time."""
-    return _copy(topic, group, record, {DELIVER_AT_MS: str(deliver_at_ms)}, count=1)
+    return _copy(topic, group, record, {DELIVER_AT_MS: str(deliver_at_ms)}, count=count)
 
 
 def _copy(
@@ -100,12 +108,13 @@ def _copy(
 ) -> Message:
     first_id = offset_message_id(*record.store_host, record.log_position)
     origin = {RETRY_TOPIC: record.topic, ORIGIN_MESSAGE_ID: first_id}
+    new = {name: value for name, value in origin.items() if name not in record.properties}
     key = CopyKey(record.topic, record.queue_id, group, record.queue_offset)
     return Message(
         topic=topic,
         queue_id=0,
         body=record.body,
-        properties=origin | record.properties | properties | {COPY_KEY: key.text},
+        properties=new | properties | {COPY_KEY: key.text},
         flag=record.flag,
         sys_flag=record.sys_flag,
         born_timestamp_ms=record.born_timestamp_ms,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 import structlog
-from regent_engine import Finished, StoreError, encode_properties
+from regent_engine import Finished, Record, StoreError
 
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.bodies.shares import FinishedShareBody
@@ -26,13 +26,17 @@ from backend.remoting.names import (
 )
 from backend.remoting.response_code import ResponseCode
 from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX
-from workers.broker.commit_log.message import Message
+from workers.broker.commit_log.message import CRC, Message
+from workers.broker.commit_log.timed_message import WAIT_PROPERTIES
 from workers.broker.errors import Refusal
+from workers.broker.shares.copied_properties import copied_properties
 from workers.broker.shares.departed_clients import DepartedClients
+from workers.broker.shares.exhausted_messages import ExhaustedMessages
 from workers.broker.shares.finished_shares import FinishedShares, finished_path, united
 from workers.broker.shares.given_up import (
     DISCARD,
     REJECT_POLICY,
+    CopyKey,
     dead_letter,
     read_at,
     retried,
@@ -44,11 +48,11 @@ from workers.broker.tables.topics import topic_of
 if TYPE_CHECKING:
     from workers.broker.broker import Broker
 
-Disposition = Literal["RETRY", "DLQ"]
-TICK_S: Final = 0.5
-DEAD_A_TICK: Final = 256
-"""The messages that one tick gives up; the rest waits for the next tick."""
+Disposition = Literal["RETRY", "DLQ", "DISCARD"]
+_NEVER_COPIED: Final = frozenset({CRC})
+"""The checksum of another record would be wrong."""
 
+TICK_S: Final = 0.5
 ATTEMPT_COUNT_MAX: Final = 65_535
 RELEASE_ON_DISCONNECT: Final = "releaseOnDisconnect"
 """The attribute of a group whose messages are delivered again when their client leaves."""
@@ -80,6 +84,7 @@ class ShareQueues:
         self._is_held = False
         self.finished = FinishedShares(finished_path(broker.settings))
         self.stock_members = StockMembers(broker)
+        self._exhausted = ExhaustedMessages(broker)
         self._led_at_ms = 0
         self.departed = DepartedClients()
 
@@ -265,19 +270,22 @@ class ShareQueues:
             await asyncio.sleep(pause_s)
 
     async def _try_to_tick(self) -> None:
-        broker = self._broker
-        try:
-            if broker.hot.keep_shares():
-                broker.membership.appended()
-            for dead in broker.hot.dead_shares(broker.elapsed_ms(), DEAD_A_TICK):
-                topic, queue_id, group, offset, count = dead
-                await self.give_up(topic, queue_id, group, offset, count=count)
-            if kept := list(self.finished.kept.values()):
-                # The log has it since this broker leads, and is about to be on the disk.
-                await asyncio.to_thread(broker.store.flush)
-                await self.finished.forget(kept)
-        except (OSError, StoreError, Refusal) as error:
-            log.warning("share_queues_not_kept", reason=str(error))
+        for work in (self._keep_snapshot, self._exhausted.give_up_some, self._forget_finished):
+            # What fails must not hold up the rest.
+            try:
+                await work()
+            except (OSError, StoreError) as error:
+                log.warning("share_queues_not_kept", work=work.__name__, reason=str(error))
+
+    async def _keep_snapshot(self) -> None:
+        if self._broker.hot.keep_shares():
+            self._broker.membership.appended()
+
+    async def _forget_finished(self) -> None:
+        if kept := list(self.finished.kept.values()):
+            # The log has it since this broker leads, and is about to be on the disk.
+            await asyncio.to_thread(self._broker.store.flush)
+            await self.finished.forget(kept)
 
     async def give_up(
         self, topic: str, queue_id: int, group_name: str, offset: int, *, count: int
@@ -291,28 +299,50 @@ class ShareQueues:
             StoreError, Refusal: the store refused, or the message can't be copied now.
         """
         broker = self._broker
-        group = broker.groups.find(group_name) or SubscriptionGroupConfig(name=group_name)
-        copy: Message | None = None
+        group = self._group(group_name)
+        place = CopyKey(topic, queue_id, group_name, offset)
+        record: Record | None = None
         if group.attributes.get(REJECT_POLICY) != DISCARD:
             record = await read_at(broker, topic, queue_id, group_name, offset)
-            if record is not None:
-                broker.put_topic_if_missing(topic_of(dead_letter_topic(group_name), 1))
-                copy = dead_letter(group_name, record, count=count)
+        if record is None:
+            return self._end(place, "DISCARD")
+        broker.put_topic_if_missing(topic_of(dead_letter_topic(group_name), 1))
+        letter = dead_letter(group_name, record, count=count)
+        properties, missing_count = copied_properties(
+            record.property_string, letter.properties, _NEVER_COPIED
+        )
+        if missing_count:
+            log.warning("dead_letter_shortened", message=place.text, missing_count=missing_count)
+        return self._end(place, "DLQ", (letter, properties))
+
+    def _group(self, name: str) -> SubscriptionGroupConfig:
+        return self._broker.groups.find(name) or SubscriptionGroupConfig(name=name)
+
+    def _end(
+        self, place: CopyKey, disposition: Disposition, copy: tuple[Message, bytes] | None = None
+    ) -> Finished | None:
+        """End a message, in one unit of the log with its copy and the properties of that.
+
+        Raises:
+            StoreError: the store refused.
+        """
+        broker = self._broker
         finished = broker.hot.reject_share(
-            topic,
-            queue_id,
-            group_name,
-            offset,
-            disposition="DISCARD" if copy is None else "DLQ",
-            copy=None if copy is None else (copy, encode_properties(copy.properties)),
+            place.topic,
+            place.queue_id,
+            place.group,
+            place.offset,
+            disposition=disposition,
+            copy=copy,
         )
         if finished is None or not all(finished.successes):
             return finished
-        if copy is not None:
-            _, end = broker.store.held_offsets(copy.topic, copy.queue_id) or (0, 0)
-            broker.arrived([(copy.topic, copy.queue_id, end)])
-        else:
+        if copy is None:
             broker.membership.appended()
+        else:
+            message, _ = copy
+            _, end = broker.store.held_offsets(message.topic, message.queue_id) or (0, 0)
+            broker.arrived([(message.topic, message.queue_id, end)])
         self.note_progress(finished)
         return finished
 
@@ -321,33 +351,43 @@ class ShareQueues:
     ) -> Finished | None:
         """Move a message to the retry topic, which delivers it after a delay.
 
-        The copy and the end of the message are one unit of the log. None if the message is gone.
+        The copy and the end of the message are one unit of the log. A message that was delivered
+        as often as it may be is given up. None if the message is gone, or stays in its place since
+        it can't wait elsewhere.
 
         Raises:
-            StoreError, Refusal: the store refused, or the message can't wait so.
+            StoreError: the store refused.
         """
         broker = self._broker
-        record = await read_at(broker, topic, queue_id, group, offset)
-        if record is None:
+        place = CopyKey(topic, queue_id, group, offset)
+        try:
+            record = await read_at(broker, topic, queue_id, group, offset)
+            if record is None:
+                return None
+            is_retry, count = topic.startswith(RETRY_PREFIX), self._delivery_count(place)
+            if is_retry and record.reconsume_times + count >= attempts_of(self._group(group)):
+                # Each move begins a new number of deliveries, so the copies are counted too.
+                return _succeeded(await self.give_up(topic, queue_id, group, offset, count=count))
+            name = topic if is_retry else pop_retry_topic(group, topic)
+            due_ms = broker.clock() + delay_ms
+            copy = retried(name, group, record, count=count, deliver_at_ms=due_ms)
+            copy = broker.turn_aside(copy)
+            properties, missing_count = copied_properties(
+                record.property_string, copy.properties, WAIT_PROPERTIES | _NEVER_COPIED
+            )
+        except (Refusal, ValueError) as error:
+            log.warning("message_not_moved", message=place.text, reason=str(error))
             return None
-        is_retry = topic.startswith(RETRY_PREFIX)
-        name = topic if is_retry else pop_retry_topic(group, topic)
+        if missing_count:
+            log.warning("message_not_moved", message=place.text, reason="its properties don't fit")
+            return None
         broker.put_topic_if_missing(topic_of(name, 1))
-        due_ms = broker.clock() + delay_ms
-        copy = broker.turn_aside(retried(name, group, record, deliver_at_ms=due_ms))
-        finished = broker.hot.reject_share(
-            topic,
-            queue_id,
-            group,
-            offset,
-            disposition="RETRY",
-            copy=(copy, encode_properties(copy.properties)),
-        )
-        if finished is None or not all(finished.successes):
-            return None
-        _, end = broker.store.held_offsets(copy.topic, copy.queue_id) or (0, 0)
-        broker.arrived([(copy.topic, copy.queue_id, end)])
-        return finished
+        return _succeeded(self._end(place, "RETRY", (copy, properties)))
+
+    def _delivery_count(self, place: CopyKey) -> int:
+        """Return how often a message was delivered from its place."""
+        held = self._broker.hot.share_messages(*place.share, self._broker.elapsed_ms())
+        return next((one.count for one in held if one.offset == place.offset), 1)
 
     async def keep(self, finished: Iterable[Finished]) -> None:
         """Keep what is finished until the master has it; it is on the disk when this returns.
@@ -479,6 +519,10 @@ class ShareQueues:
         """Record how far groups are, as committed offsets: tools compute lag from these."""
         for group, topic, queue_id, offset in finished.commits:
             self._broker.commit(group, topic, queue_id, offset=offset, address=address)
+
+
+def _succeeded(finished: Finished | None) -> Finished | None:
+    return finished if finished is not None and all(finished.successes) else None
 
 
 def _releases(group: SubscriptionGroupConfig) -> bool:

@@ -141,7 +141,13 @@ class Record:
     @property
     def body(self) -> bytes: ...
     @property
-    def properties(self) -> dict[str, str]: ...
+    def properties(self) -> dict[str, str]:
+        """Return the properties; bytes that are not UTF-8 are replaced."""
+
+    @property
+    def property_string(self) -> bytes:
+        """Return the property string as it is stored."""
+
     @property
     def size(self) -> int: ...
 
@@ -982,6 +988,12 @@ PARKED_COUNT_MAX: int
 
 PARKED_MS_MAX: int
 """Longest wait of a parked pull, in milliseconds."""
+
+PROPERTIES_SIZE_MAX: int
+"""Maximum size of a property string, in bytes."""
+
+SHARE_WINDOW: int
+"""Maximum number of offsets in the window of a share queue."""
 
 @final
 class HotPath:

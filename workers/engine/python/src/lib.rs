@@ -27,17 +27,20 @@ mod timers;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
+use regent_remoting::properties::PROPERTIES_SIZE_MAX;
 
 /// The message engine of Regent.
 #[pymodule]
 mod regent_engine {
-    use super::{Bound, PyModule, PyModuleMethods, PyResult};
+    use super::{Bound, PROPERTIES_SIZE_MAX, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("IN_MEMORY_BYTES", regent_hotpath::IN_MEMORY_BYTES)?;
         module.add("PARKED_COUNT_MAX", regent_hotpath::PARKED_COUNT_MAX)?;
-        module.add("PARKED_MS_MAX", regent_hotpath::PARKED_MS_MAX)
+        module.add("PARKED_MS_MAX", regent_hotpath::PARKED_MS_MAX)?;
+        module.add("PROPERTIES_SIZE_MAX", PROPERTIES_SIZE_MAX)?;
+        module.add("SHARE_WINDOW", regent_share::WINDOW)
     }
 
     #[pymodule_export]

@@ -31,6 +31,7 @@ pub(crate) struct Record {
     prepared_transaction_offset: i64,
     body: Py<PyBytes>,
     properties: Py<PyDict>,
+    property_string: Py<PyBytes>,
     size: usize,
 }
 
@@ -72,6 +73,7 @@ pub(crate) fn decode_records(py: Python<'_>, data: &[u8]) -> PyResult<Vec<Record
             prepared_transaction_offset: record.prepared_transaction_offset,
             body: PyBytes::new(py, record.body).unbind(),
             properties: parse_properties(py, record.properties)?.unbind(),
+            property_string: PyBytes::new(py, record.properties).unbind(),
             size: record.bytes.len(),
         });
     }
