@@ -533,7 +533,7 @@ impl Reign {
         let topic = Arc::clone(&self.topic);
         let mut writer = store.writer()?;
         for _ in 0..2 {
-            let mut first: Option<u64> = None;
+            let (mut first, mut last): (Option<u64>, Option<u64>) = (None, None);
             for body in &bodies {
                 let properties = if first.is_none() {
                     SNAPSHOT_PROPERTIES
@@ -543,14 +543,12 @@ impl Reign {
                 let message = lane_message(&topic, config, body, now_ms, properties);
                 let appended = writer.append(&message, now_ms)?;
                 first.get_or_insert(appended.log_position);
-                self.snapshot_position = Some(appended.log_position);
+                last = Some(appended.log_position);
                 self.end = appended.log_position + u64::from(appended.size);
             }
-            let is_in_one = first.is_none_or(|first| {
-                self.snapshot_position
-                    .is_some_and(|last| self.segment_of(first) == self.segment_of(last))
-            });
-            if is_in_one {
+            // One whose last message failed is none.
+            self.snapshot_position = last;
+            if first.map(|at| self.segment_of(at)) == last.map(|at| self.segment_of(at)) {
                 break;
             }
         }

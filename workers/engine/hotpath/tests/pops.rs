@@ -4,14 +4,15 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use regent_commitlog::{NewMessage, RecordView, Store, StoreConfig};
 use regent_hotpath::{
-    Beginning, Connection, FinishedPart, Grant, Granted, GrantedFilter, HotPath, HotPathConfig,
-    LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter, PullKind, Received, Reigning,
-    Taker, Topic, decode_state,
+    Beginning, Change, Connection, FinishedPart, Grant, Granted, GrantedFilter, HotPath,
+    HotPathConfig, LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter, PullKind,
+    Received, Reigning, Taker, Topic, decode_state,
 };
 use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
 use regent_share::{Body, Decoded, Disposition, Policy, Record, Records, Snapshot};
@@ -20,7 +21,9 @@ use tempfile::TempDir;
 const NOW_MS: i64 = 1_758_000_000_000;
 const LANE: &str = "rmq_sys_SHARE_STATE_cluster-1";
 const INVISIBLE_MS: i64 = 60_000;
+const BODY_SIZE_MAX: usize = 4 << 20;
 const FOUND: i32 = 0;
+const SYSTEM_ERROR: i32 = 1;
 const NO_MESSAGE: i32 = 208;
 const POLLING_TIMEOUT: i32 = 210;
 /// Behind the two lengths of a frame.
@@ -33,9 +36,10 @@ struct Fixture {
     elapsed_ms: i64,
 }
 
-fn open(dir: &Path, is_acting: bool) -> (Store, HotPath) {
+fn open(dir: &Path, is_acting: bool, body_size_max: usize) -> (Store, HotPath) {
     let mut config = StoreConfig::new(dir);
     config.segment_size_bytes = 8 << 20;
+    config.message_body_size_max = body_size_max;
     let store = Store::open(config, NOW_MS).unwrap();
     let hot = HotPath::new(HotPathConfig {
         broker_name: "broker-a".to_owned(),
@@ -67,7 +71,7 @@ fn open(dir: &Path, is_acting: bool) -> (Store, HotPath) {
 impl Fixture {
     fn new() -> Self {
         let dir = TempDir::new().unwrap();
-        let (store, hot) = open(dir.path(), false);
+        let (store, hot) = open(dir.path(), false, BODY_SIZE_MAX);
         let fixture = Self {
             store,
             hot,
@@ -80,15 +84,15 @@ impl Fixture {
 
     /// The broker is killed, or another one becomes master: only the log is left.
     fn fail_over(self) -> Self {
-        self.reopen(false)
+        self.reopen(false, BODY_SIZE_MAX)
     }
 
     /// The same on a replica, which has this log and acts for the master.
     fn stand_in(self) -> Self {
-        self.reopen(true)
+        self.reopen(true, BODY_SIZE_MAX)
     }
 
-    fn reopen(self, is_acting: bool) -> Self {
+    fn reopen(self, is_acting: bool, body_size_max: usize) -> Self {
         let Self {
             store,
             hot,
@@ -96,7 +100,7 @@ impl Fixture {
             elapsed_ms,
         } = self;
         drop((store, hot));
-        let (store, hot) = open(dir.path(), is_acting);
+        let (store, hot) = open(dir.path(), is_acting, body_size_max);
         Self {
             store,
             hot,
@@ -183,6 +187,25 @@ impl Fixture {
         let appended = self.store.writer().unwrap().append(&message, NOW_MS);
         let max_offset = appended.unwrap().queue_offset + 1;
         self.hot.wake("Orders", queue_id, max_offset)
+    }
+
+    fn reset(&self, queue_id: i32, start: u64) {
+        let (shares, config) = (&self.hot.shares, self.hot.config());
+        let which = ("Orders", queue_id, "g");
+        assert!(
+            shares
+                .reset(&self.store, config, which, start, NOW_MS)
+                .unwrap()
+        );
+    }
+
+    /// Overwrite the head of a record, as a bad disk does.
+    fn damage(&self, queue_id: i32, offset: u64) {
+        let entries = self.store.held_entries("Orders", queue_id, offset, 1);
+        let log = self.dir.path().join("commitlog").join("0".repeat(20));
+        let log = std::fs::OpenOptions::new().write(true).open(log).unwrap();
+        log.write_all_at(&[0xFF; 8], entries[0].log_position + 4)
+            .unwrap();
     }
 
     fn taker<'t, 's>(&self, answers: &'t mut PullAnswers<'s>) -> Taker<'t, 's> {
@@ -723,6 +746,81 @@ fn o52_an_ordered_consumer_waits_for_its_batch_and_gets_it_again_by_its_attempt(
 }
 
 #[test]
+fn an_attempt_gets_its_batch_again_whichever_queue_comes_first() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    for queue_id in [0, 0, 1, 1] {
+        fixture.append(queue_id, b"x", 0);
+    }
+    let mut consumer = fixture.connect();
+    let mut ordered = || popped(&fixture.ask(&mut consumer, &[pop(1, "one")]).0[0]);
+
+    let found = [(); 3].map(|()| ordered());
+
+    assert_eq!(found[0].len(), 1);
+    assert!(found.iter().all(|one| *one == found[0]), "{found:?}");
+}
+
+#[test]
+fn a_damaged_message_keeps_no_consumer_from_other_queues() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    fixture.append(0, b"a", 0);
+    fixture.append(1, b"b", 0);
+    fixture.append(1, b"c", 0);
+    fixture.damage(0, 0);
+    let mut consumer = fixture.connect();
+
+    let found = [(); 2].map(|()| fixture.pop(&mut consumer, 1));
+
+    assert_eq!(bodies(&found.concat()), [b"b", b"c"]);
+    let (answers, _) = fixture.ask(&mut consumer, &[pop(1, "")]);
+    assert_eq!(answers[0].code, SYSTEM_ERROR);
+}
+
+#[test]
+fn what_is_found_before_a_damaged_message_is_with_its_consumer() {
+    let mut fixture = Fixture::new();
+    fixture.grant(None);
+    fixture.append(0, b"a", 0);
+    fixture.append(0, b"b", 0);
+    let (mut gone, mut consumer) = (fixture.connect(), fixture.connect());
+    assert_eq!(fixture.pop(&mut gone, 1).len(), 1);
+    fixture.damage(0, 1);
+    fixture.elapsed_ms += INVISIBLE_MS;
+
+    let found = fixture.pop(&mut consumer, 32);
+
+    assert_eq!(bodies(&found), [b"a"]);
+    assert!(fixture.pop(&mut gone, 32).is_empty());
+    assert_eq!(fixture.ack(&mut consumer, &found), [FOUND]);
+}
+
+#[test]
+fn a_snapshot_whose_last_message_is_refused_is_written_again() {
+    let fixture = Fixture::new();
+    for _ in 0..2000 {
+        fixture.append(1, b"x", 0);
+    }
+    let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+    let name = ("Orders", 1, "g");
+    let part = FinishedPart {
+        ranges: (1..2000).step_by(2).collect(),
+        ..shares.finished(name).unwrap()
+    };
+    (shares.take_over(&fixture.store, config, name, &part, NOW_MS)).unwrap();
+    // The state of the second queue is a message of its own, of 82 KB.
+    let fixture = fixture.reopen(false, 64 << 10);
+    let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+
+    let written = [(); 2].map(|()| shares.keep_snapshot(&fixture.store, config, NOW_MS));
+
+    assert!(written.iter().all(Result::is_err), "{written:?}");
+    let fixture = fixture.fail_over();
+    assert_eq!(fixture.hot.shares.finished(name), Some(part));
+}
+
+#[test]
 fn messages_that_were_delivered_too_often_are_given_up() {
     let mut fixture = Fixture::new();
     fixture.grant(None);
@@ -857,6 +955,37 @@ fn o54_a_reset_of_one_queue_keeps_no_message_of_another_queue_from_its_end() {
 
     fixture.begin("g");
     assert_eq!(bodies(&fixture.pop(&mut fixture.connect(), 32)), [b"a"]);
+}
+
+#[test]
+fn a_reset_of_one_queue_leaves_consumers_what_they_have_of_another() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    fixture.append(0, b"a", 0);
+    let mut consumer = fixture.connect();
+    let found = fixture.pop(&mut consumer, 32);
+    fixture.reset(1, 0);
+    let change = |delivery, change| {
+        let (name, times) = (("Orders", 0, "g"), (NOW_MS, fixture.elapsed_ms));
+        fixture
+            .hot
+            .shares
+            .change(name, (delivery, 0), change, times)
+    };
+    let delivery = regent_share::Handle::parse(&found[0].handle)
+        .unwrap()
+        .delivery;
+
+    let kept = change(delivery, Change::Keep(INVISIBLE_MS)).unwrap();
+
+    assert_eq!(change(delivery, Change::Keep(0)), None);
+    assert!(change(kept.delivery, Change::GiveBack(0)).is_some());
+    fixture.begin("g");
+    let again = fixture.pop(&mut consumer, 32);
+    assert_eq!(
+        (bodies(&again), again[0].reconsume_times),
+        (vec![&b"a"[..]], 1)
+    );
 }
 
 #[test]
@@ -1240,6 +1369,35 @@ fn messages_of_older_segments_come_from_those_who_read_them() {
     assert_eq!((found[0].queue_id, found[0].offset), (GLOBAL_ID, 98));
     assert_eq!(shares.older_wish(name, 1000), None);
     assert_eq!(bodies(&fixture.pop(&mut consumer, 32)), [b"a"]);
+}
+
+#[test]
+fn o52_an_ordered_consumer_gets_no_later_message_while_an_earlier_one_is_to_be_read() {
+    let mut fixture = Fixture::new();
+    for body in [b"x", b"y", b"a"] {
+        fixture.append(1, body, 0);
+    }
+    fixture.begin_logical(98, None);
+    let mut record = fixture.store.read_record(0).unwrap().unwrap();
+    record[12..16].copy_from_slice(&GLOBAL_ID.to_be_bytes());
+    record[20..28].copy_from_slice(&98_u64.to_be_bytes());
+    let name = ("Orders", GLOBAL_ID, "g");
+    (fixture.hot.shares).put_older(name, (98, 100), record.clone());
+    let mut consumer = fixture.connect();
+    let (answers, _) = fixture.ask(&mut consumer, &[pop(1, "one")]);
+    assert_eq!(popped(&answers[0])[0].offset, 98);
+    fixture.elapsed_ms += INVISIBLE_MS;
+    // Messages of another consumer took the place in memory.
+    (fixture.hot.shares).put_older(name, (99, 100), Vec::new());
+
+    let (answers, received) = fixture.ask(&mut consumer, &[pop(2, "two")]);
+
+    assert_eq!((answers.len(), received.cold.len()), (0, 1));
+    (fixture.hot.shares).put_older(name, (98, 100), record);
+    let (answers, _) = fixture.ask(&mut consumer, &[pop(2, "three")]);
+    let found = popped(&answers[0]);
+    let offsets: Vec<_> = found.iter().map(|one| one.offset).collect();
+    assert_eq!(offsets, [98, 100]);
 }
 
 #[test]

@@ -104,8 +104,12 @@ impl Shares {
     ) -> Option<Renewed> {
         let mut reign = self.reign();
         let reign = reign.as_mut()?;
-        let sq_id = reign.find(topic, queue_id, group)?;
-        let queue = &reign.lane.get(sq_id)?.queue;
+        let sq_id = reign.find_finishing(topic, queue_id, group)?;
+        let queue = &reign
+            .lane
+            .get(sq_id)
+            .filter(|it| it.queue.is_owned())?
+            .queue;
         let ranges = Ranges::of(offset..offset.checked_add(1)?);
         let is_ordered = delivery.tag == ORDERED_TAG;
         let renewed = Delivery {
