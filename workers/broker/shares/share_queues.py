@@ -19,7 +19,6 @@ from regent_engine import Finished, StoreError, encode_properties
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.bodies.shares import FinishedShareBody
 from backend.remoting.names import (
-    TIMER_TOPIC,
     dead_letter_topic,
     pop_retry_topic,
     share_state_topic,
@@ -33,6 +32,7 @@ from workers.broker.shares.finished_shares import FinishedShares, finished_path,
 from workers.broker.shares.given_up import (
     DISCARD,
     REJECT_POLICY,
+    copy_places,
     dead_letter,
     read_at,
     retried,
@@ -100,9 +100,11 @@ class ShareQueues:
             StoreError: the log is damaged there.
         """
         self._begin(epoch, is_acting=False)
+        # A torn copy lies behind all records of the lane: the search comes before the next record.
+        self._end_torn_units()
+        self._finish_kept()
         for topic_name in self._broker.static_topics.all:
             self.give_away_unled(topic_name)
-        self._end_torn_units()
 
     def stand_in(self) -> None:
         """Begin to decide for an absent master, with the state that the log and the file hold.
@@ -113,6 +115,7 @@ class ShareQueues:
             StoreError: the log is damaged there.
         """
         self._begin(0, is_acting=True)
+        self._finish_kept()
 
     def _begin(self, epoch: int, *, is_acting: bool) -> None:
         broker = self._broker
@@ -126,18 +129,21 @@ class ShareQueues:
         self.is_acting, self._is_held = is_acting, False
         self._led_at_ms = broker.elapsed_ms()
         self._leads.set()
+
+    def _finish_kept(self) -> None:
         for share in self.finished.kept.values():
             self._finish(share)
 
     def _end_torn_units(self) -> None:
         """End the messages whose copy is all that a crash has left of a unit (O9)."""
         broker = self._broker
-        topics = [
-            one.name for one in broker.topics.all() if one.name.startswith(DEAD_LETTER_PREFIX)
-        ]
-        copies = torn_copies(broker.store, [*topics, TIMER_TOPIC], broker.hot.shares_end)
+        places = copy_places(
+            [one.name for one in broker.topics.all()], len(broker.settings.delay_levels_ms)
+        )
+        copies = torn_copies(broker.store, places, broker.hot.shares_end)
         for key, topic in list(copies):
-            disposition: Disposition = "RETRY" if topic == TIMER_TOPIC else "DLQ"
+            is_dead = topic.startswith(DEAD_LETTER_PREFIX)
+            disposition: Disposition = "DLQ" if is_dead else "RETRY"
             log.warning("torn_copy_found", topic_name=topic, message=key.text)
             broker.hot.reject_share(
                 key.topic, key.queue_id, key.group, key.offset, disposition=disposition
@@ -271,7 +277,7 @@ class ShareQueues:
                 broker.membership.appended()
             for dead in broker.hot.dead_shares(broker.elapsed_ms(), DEAD_A_TICK):
                 topic, queue_id, group, offset, count = dead
-                await self.give_up(topic, queue_id, group, offset, count=count)
+                await self.give_up(topic, queue_id, group, offset, count=count, is_free=True)
             if kept := list(self.finished.kept.values()):
                 # The log has it since this broker leads, and is about to be on the disk.
                 await asyncio.to_thread(broker.store.flush)
@@ -280,12 +286,20 @@ class ShareQueues:
             log.warning("share_queues_not_kept", reason=str(error))
 
     async def give_up(
-        self, topic: str, queue_id: int, group_name: str, offset: int, *, count: int
+        self,
+        topic: str,
+        queue_id: int,
+        group_name: str,
+        offset: int,
+        *,
+        count: int,
+        is_free: bool = False,
     ) -> Finished | None:
         """Finish a message that its group can't process, with a dead letter if it wants one (Q11).
 
         The copy and the end of the message are one unit of the log. Without success the message is
-        finished already. None if its share queue is unknown.
+        finished already. None if its share queue is unknown. With `is_free` nothing happens if a
+        consumer has got the message since.
 
         Raises:
             StoreError, Refusal: the store refused, or the message can't be copied now.
@@ -305,6 +319,7 @@ class ShareQueues:
             offset,
             disposition="DISCARD" if copy is None else "DLQ",
             copy=None if copy is None else (copy, encode_properties(copy.properties)),
+            count=count if is_free else None,
         )
         if finished is None or not all(finished.successes):
             return finished
@@ -317,11 +332,19 @@ class ShareQueues:
         return finished
 
     async def move(
-        self, topic: str, queue_id: int, group: str, offset: int, delay_ms: int
+        self,
+        topic: str,
+        queue_id: int,
+        group: str,
+        offset: int,
+        delay_ms: int,
+        *,
+        given_back: tuple[int, int],
     ) -> Finished | None:
         """Move a message to the retry topic, which delivers it after a delay.
 
-        The copy and the end of the message are one unit of the log. None if the message is gone.
+        The copy and the end of the message are one unit of the log. None if the message is gone, or
+        if another consumer got it since the delivery that was given back.
 
         Raises:
             StoreError, Refusal: the store refused, or the message can't wait so.
@@ -342,6 +365,7 @@ class ShareQueues:
             offset,
             disposition="RETRY",
             copy=(copy, encode_properties(copy.properties)),
+            given_back=given_back,
         )
         if finished is None or not all(finished.successes):
             return None

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use regent_commitlog::{NewMessage, RecordView, Store, StoreConfig};
 use regent_hotpath::{
-    Beginning, Change, Connection, FinishedPart, Grant, Granted, GrantedFilter, HotPath,
+    Beginning, Change, Connection, FinishedPart, Former, Grant, Granted, GrantedFilter, HotPath,
     HotPathConfig, LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter, PullKind,
     Received, Reigning, Taker, Topic, decode_state,
 };
@@ -26,6 +26,12 @@ const FOUND: i32 = 0;
 const SYSTEM_ERROR: i32 = 1;
 const NO_MESSAGE: i32 = 208;
 const POLLING_TIMEOUT: i32 = 210;
+const POLICY: Policy = Policy {
+    attempts: 3,
+    discards: false,
+    is_ordered: false,
+    window: 4096,
+};
 /// Behind the two lengths of a frame.
 const HEADER_START: usize = 8;
 
@@ -110,12 +116,7 @@ impl Fixture {
     }
 
     fn begin(&self, group: &str) {
-        let policy = Policy {
-            attempts: 3,
-            discards: false,
-            is_ordered: false,
-            window: 4096,
-        };
+        let policy = POLICY;
         let missing = self.hot.shares.missing(("Orders", group), 2, None, policy);
         let beginnings: Vec<_> = missing
             .into_iter()
@@ -428,7 +429,7 @@ fn the_lane_holds_what_happened_to_messages_and_nothing_of_the_requests() {
         &fixture.store,
         fixture.hot.config(),
         ("Orders", 0, "g"),
-        (2, regent_share::Disposition::Discard),
+        (2, Disposition::Discard, Former::Any),
         None,
         NOW_MS,
     );
@@ -821,6 +822,42 @@ fn a_snapshot_whose_last_message_is_refused_is_written_again() {
 }
 
 #[test]
+fn the_records_of_many_share_queues_are_messages_of_a_bounded_size() {
+    let fixture = Fixture::new();
+    let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+    let queue_ids: Vec<i32> = (0..2000).collect();
+    let beginnings: Vec<_> = (queue_ids.iter())
+        .map(|queue_id| Beginning {
+            queue_id: *queue_id,
+            ..Beginning::default()
+        })
+        .collect();
+    let (store, name) = (&fixture.store, ("Orders", "many"));
+    let missing = || shares.missing(name, 2000, None, POLICY).len();
+    assert_eq!(missing(), 2000);
+
+    (shares.begin(store, config, name, POLICY, &beginnings, NOW_MS)).unwrap();
+    assert_eq!(missing(), 0);
+    let is_any = shares.give_away(store, config, ("Orders", &queue_ids), NOW_MS);
+    assert!(is_any.unwrap());
+    (shares.remove(store, config, (None, Some("many")), NOW_MS)).unwrap();
+
+    let (low, end) = store.held_offsets(LANE, 0).unwrap();
+    let count = usize::try_from(end - low).unwrap();
+    let entries = store.held_entries(LANE, 0, low, count);
+    let longest = entries.iter().map(|entry| entry.size).max().unwrap();
+    assert!(longest < 50 << 10, "{longest}");
+    let kinds = records(store).into_iter().map(|it| (it.sq_id, it.body));
+    let unowned = kinds.filter(|(_, body)| matches!(body, Body::Unown { .. }));
+    assert_eq!(unowned.count(), 2002);
+    let fixture = fixture.fail_over();
+    let (listed, count) = fixture.hot.shares.list((None, None), 0, 10);
+    assert_eq!((listed.len(), count), (2, 2));
+    fixture.begin("h");
+    assert_eq!(given(&fixture.store), (1..=2004).collect());
+}
+
+#[test]
 fn messages_that_were_delivered_too_often_are_given_up() {
     let mut fixture = Fixture::new();
     fixture.grant(None);
@@ -837,22 +874,56 @@ fn messages_that_were_delivered_too_often_are_given_up() {
     let dead = fixture.hot.shares.dead(fixture.elapsed_ms, 10);
     assert_eq!((dead.len(), dead[0].offset, dead[0].count), (1, 0, 3));
     let copy = NewMessage::new("%DLQ%g", 0, b"a");
-    let reject = |copy| {
+    let reject = |copy, count| {
         fixture.hot.shares.reject(
             &fixture.store,
             fixture.hot.config(),
             ("Orders", 0, "g"),
-            (0, regent_share::Disposition::DeadLetter),
+            (0, Disposition::DeadLetter, Former::Count(count)),
             copy,
             NOW_MS,
         )
     };
+    // The offset was reset since, perhaps.
+    assert_eq!(reject(Some(copy), 0).unwrap().unwrap().successes, [false]);
     for is_first in [true, false] {
-        let finished = reject(Some(copy)).unwrap().unwrap();
+        let finished = reject(Some(copy), 3).unwrap().unwrap();
         assert_eq!(finished.successes, [is_first]);
     }
     assert_eq!(fixture.store.queue_offsets("%DLQ%g", 0), Some((0, 1)));
     assert!(fixture.hot.shares.dead(fixture.elapsed_ms, 10).is_empty());
+}
+
+#[test]
+fn a_message_that_another_consumer_got_since_is_not_moved() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    fixture.append(0, b"a", 0);
+    let (mut one, mut other) = (fixture.connect(), fixture.connect());
+    let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+    let name = ("Orders", 0, "g");
+    let give_back = |found: &[Popped]| {
+        let delivery = (regent_share::Handle::parse(&found[0].handle).unwrap()).delivery;
+        let (back, times) = (Change::GiveBack(0), (NOW_MS, fixture.elapsed_ms));
+        assert!(shares.change(name, (delivery, 0), back, times).is_some());
+        delivery
+    };
+    let copy = NewMessage::new("%RETRY%g+Orders", 0, b"a");
+    let move_after = |delivery| {
+        let what = (0, Disposition::Retry, Former::Delivery(delivery));
+        let moved = shares.reject(&fixture.store, config, name, what, Some(copy), NOW_MS);
+        moved.unwrap().unwrap().successes
+    };
+    let first = give_back(&fixture.pop(&mut one, 1));
+    let found = fixture.pop(&mut other, 1);
+
+    assert_eq!(move_after(first), [false]);
+
+    let second = give_back(&found);
+    assert_eq!(move_after(first), [false]);
+    assert_eq!(fixture.store.queue_offsets(copy.topic, 0), None);
+    assert_eq!(move_after(second), [true]);
+    assert_eq!(fixture.store.queue_offsets(copy.topic, 0), Some((0, 1)));
 }
 
 #[test]
@@ -1280,12 +1351,7 @@ const SEGMENT: LeadingSegment = LeadingSegment {
 
 impl Fixture {
     fn begin_logical(&self, start: u64, state: Option<&[u8]>) {
-        let policy = Policy {
-            attempts: 3,
-            discards: false,
-            is_ordered: false,
-            window: 4096,
-        };
+        let policy = POLICY;
         let state = state.map(|record| decode_state(record, self.elapsed_ms).unwrap());
         let beginning = Beginning {
             queue_id: GLOBAL_ID,
@@ -1448,7 +1514,7 @@ fn a_share_queue_of_a_static_topic_commits_and_gives_up_nothing_before_its_place
     (shares.give_away(&fixture.store, config, led_elsewhere, NOW_MS)).unwrap();
     let reject = |offset| {
         let name = ("Orders", GLOBAL_ID, "g");
-        let what = (offset, Disposition::Discard);
+        let what = (offset, Disposition::Discard, Former::Any);
         let rejected = shares.reject(&fixture.store, config, name, what, None, NOW_MS);
         rejected.unwrap().unwrap()
     };
