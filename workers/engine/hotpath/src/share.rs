@@ -288,11 +288,14 @@ impl Shares {
             .lane
             .get(sq_id)
             .map(|wired| wired.queue.snapshot(false));
+        // A former master may have delivered by a later time than the lane has.
+        let last_pop_time_ms = last.map_or(now_ms, |last| now_ms.max(last.last_pop_time_ms));
         let state = Snapshot {
             epoch,
             reset_epoch: epoch,
             start: start.min(u64::MAX - 2 * WINDOW),
-            last_pop_time_ms: last.map_or(0, |last| last.last_pop_time_ms),
+            last_pop_time_ms,
+            reset_pop_time_ms: last_pop_time_ms,
             ..Snapshot::default()
         };
         let record = Record {

@@ -1060,6 +1060,34 @@ fn a_reset_of_one_queue_leaves_consumers_what_they_have_of_another() {
 }
 
 #[test]
+fn o54_an_ordered_handle_from_before_a_reset_finishes_nothing_afterwards() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    for body in [b"a", b"b"] {
+        fixture.append(0, body, 0);
+    }
+    let mut consumer = fixture.connect();
+    let ordered = |fixture: &Fixture, consumer: &mut Connection, attempt: &str| {
+        popped(&fixture.ask(consumer, &[pop(1, attempt)]).0[0])
+    };
+    let former = ordered(&fixture, &mut consumer, "one");
+    fixture.reset(0, 0);
+    fixture.begin("g");
+
+    assert_eq!(fixture.ack(&mut consumer, &former), [NO_MESSAGE]);
+
+    let fixture = fixture.fail_over();
+    fixture.begin("g");
+    fixture.grant(None);
+    let mut consumer = fixture.connect();
+    assert_eq!(fixture.ack(&mut consumer, &former), [NO_MESSAGE]);
+    let again = ordered(&fixture, &mut consumer, "two");
+    assert_eq!(bodies(&again), [b"a"]);
+    assert_eq!(fixture.ack(&mut consumer, &again), [FOUND]);
+    assert_eq!(bodies(&ordered(&fixture, &mut consumer, "three")), [b"b"]);
+}
+
+#[test]
 fn a_delivery_waits_for_a_record_of_its_own_where_another_broker_may_lead() {
     // Q9, Q18, Q83: who leads no more gets no record confirmed, and the record names no message.
     let fixture = Fixture::new();
