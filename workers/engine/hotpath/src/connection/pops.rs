@@ -341,18 +341,7 @@ impl<'s> Call<'_, '_, 's> {
         let delivery = self.take_from(reign, &places, asked, &mut taking, may_wait)?;
         let elapsed_ms = self.taker.elapsed_ms;
         if taking.found.is_empty() {
-            return if taking.is_cold {
-                Ok(Popped::Cold)
-            } else if taking.is_cut {
-                Ok(Popped::Nothing(Some(elapsed_ms)))
-            } else if taking.is_older_away {
-                let again_ms = elapsed_ms.saturating_add(OLDER_RETRY_MS);
-                Ok(Popped::Nothing(Some(again_ms)))
-            } else if let Some(failure) = taking.failure {
-                Err(failure)
-            } else {
-                Ok(Popped::Nothing(next_due(reign, &places)))
-            };
+            return taking.nothing(elapsed_ms, next_due(reign, &places));
         }
         let proof = self.prove(reign, &places)?;
         if proof.is_some() {
@@ -875,6 +864,20 @@ impl<'s> Taking<'s> {
             is_older_away: false,
             is_cut: false,
             failure: None,
+        }
+    }
+
+    /// What to answer without any message, while the next hidden one is due at some time.
+    fn nothing(self, elapsed_ms: i64, due_ms: Option<i64>) -> Result<Popped, AppendError> {
+        if self.is_cold {
+            Ok(Popped::Cold)
+        } else if self.is_cut {
+            Ok(Popped::Nothing(Some(elapsed_ms)))
+        } else if self.is_older_away {
+            let again_ms = elapsed_ms.saturating_add(OLDER_RETRY_MS);
+            Ok(Popped::Nothing(Some(again_ms)))
+        } else {
+            self.failure.map_or(Ok(Popped::Nothing(due_ms)), Err)
         }
     }
 
