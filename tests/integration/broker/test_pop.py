@@ -8,6 +8,7 @@ import pytest
 from regent_engine import decode_records
 
 from backend.remoting import java_json
+from backend.remoting.bodies.shares import FinishedShareBody
 from backend.remoting.names import TIMER_TOPIC
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import messages
@@ -23,6 +24,7 @@ from tests.integration.broker.popping import (
     set_mode,
 )
 from tests.waiting import PATIENCE_S, eventually
+from workers.broker.processors import pop as pop_processors
 from workers.broker.shares import exhausted_messages, share_queues
 from workers.broker.shares.given_up import dead_letter, read_at, retried
 from workers.broker.tables.topics import topic_of
@@ -549,6 +551,122 @@ async def test_o9_a_crash_between_copy_and_reject_leaves_one_dead_letter(
     fields = {"offset": first.log_position, "group": "g", "delayLevel": -1}
     assert (await client.call(RequestCode.CONSUMER_SEND_MSG_BACK, fields)).code == 0
     assert [one.body for one in messages(await client.pull("%DLQ%g"))] == [b"x"]
+
+
+async def test_o9_a_torn_copy_is_found_before_the_log_gets_other_records(start_broker, connect):
+    server = await start_broker()
+    client = await connect(server)
+    for body in (b"x", b"y"):
+        await client.send("T", body)
+    await client.heartbeat("g", "T")
+    await pop(client)
+    broker = server.broker
+    record = await read_at(broker, "T", 0, "g", 0)
+    broker.put_topic_if_missing(topic_of("%DLQ%g", 1))
+    broker.append(dead_letter("g", record, count=1))
+    number, reset_epoch, _ = broker.hot.finished_share("T", 0, "g")
+    # What was finished here while the master was absent.
+    broker.shares.finished.keep(
+        FinishedShareBody(
+            topic="T",
+            queue_id=0,
+            consumer_group="g",
+            number=number,
+            reset_epoch=reset_epoch,
+            ranges=[(1, 2)],
+        )
+    )
+    await broker.shares.finished.save()
+    await client.close()
+    await server.close()
+
+    server = await start_broker()
+
+    client = await connect(server)
+    await client.heartbeat("g", "T")
+    assert await pop(client) == []
+
+
+@pytest.mark.parametrize("delay_level", [0, 9])
+async def test_o9_a_torn_copy_is_found_in_retry_topics_and_delay_levels(
+    start_broker, connect, delay_level
+):
+    server = await start_broker()
+    client = await connect(server)
+    await client.send("T", b"x")
+    await client.heartbeat("g", "T")
+    (first,) = await pop(client)
+    broker = server.broker
+    record = await read_at(broker, "T", 0, "g", 0)
+    broker.put_topic_if_missing(topic_of("%RETRY%g+T", 1))
+    copy = retried("%RETRY%g+T", "g", record, count=1, deliver_at_ms=0)
+    properties = {name: value for name, value in copy.properties.items() if "TIMER" not in name}
+    copy = dataclasses.replace(copy, properties=properties | {"DELAY": str(delay_level)})
+    broker.append(broker.turn_aside(copy))
+    await client.close()
+    await server.close()
+
+    server = await start_broker()
+
+    client = await connect(server)
+    await client.heartbeat("g", "T")
+    found = await pop(client)
+    assert [one.topic for one in found] == ([] if delay_level else ["%RETRY%g+T"])
+    assert await ack(client, first) == 0
+
+
+async def test_a_client_names_no_message_that_its_message_is_a_copy_of(start_broker, connect):
+    server = await start_broker()
+    client = await connect(server)
+    forged = {"REGENT_COPY_OF": "T 0 g 0", "K": "v"}
+    await client.heartbeat("g", "%RETRY%g")
+
+    # The engine stores the first one, and the agent the second one.
+    for topic in ("T", "%RETRY%g"):
+        await client.send(topic, b"x", properties=forged)
+
+    for topic in ("T", "%RETRY%g"):
+        (message,) = messages(await client.pull(topic))
+        assert message.properties["K"] == "v"
+        assert "REGENT_COPY_OF" not in message.properties
+
+
+async def test_a_message_that_another_consumer_got_meanwhile_is_not_moved(
+    start_broker, connect, monkeypatch
+):
+    server = await start_broker()
+    client, other = await connect(server), await connect(server)
+    await client.send("T", b"x")
+    await client.heartbeat("g", "T")
+    (first,) = await pop(client)
+    # As where the window is full: even a short delay moves the message.
+    monkeypatch.setattr(pop_processors, "MOVE_DELAY_MS", 0)
+    found = []
+
+    async def read_slowly(*args):
+        async def again():
+            return await pop(other)
+
+        found.extend(await eventually(again))
+        return await read_at(*args)
+
+    monkeypatch.setattr(share_queues, "read_at", read_slowly)
+
+    told = await release(client, first, 1)
+
+    assert (told.code, bodies(found)) == (0, [b"x"])
+    assert server.broker.store.offsets("rmq_sys_wheel_timer", 0) is None
+    assert await ack(other, found[0]) == 0
+
+
+async def test_a_message_with_a_consumer_is_not_given_up_by_the_broker(consumer, broker):
+    (first,) = await pop(consumer, queueId=0, maxMsgNums=1)
+
+    finished = await broker.broker.shares.give_up("T", 0, "g", 0, count=1, is_free=True)
+
+    assert finished.successes == [False]
+    assert not broker.broker.store.offsets("%DLQ%g", 0)
+    assert await ack(consumer, first) == 0
 
 
 @pytest.fixture

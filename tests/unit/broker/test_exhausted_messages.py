@@ -24,7 +24,8 @@ class Broker:
     def dead_shares(self, _elapsed_ms, count_max):
         return [(*place, 1) for place in self.dead][:count_max]
 
-    async def give_up(self, topic, queue_id, group, offset, *, count):
+    async def give_up(self, topic, queue_id, group, offset, *, count, is_free):
+        assert is_free
         place = topic, queue_id, group, offset
         self.tried.append((queue_id, offset))
         if place in self.errors:

@@ -80,6 +80,7 @@ def test_the_stored_record_carries_the_request_and_what_the_broker_adds(store: S
 
 def test_what_only_the_broker_may_set_is_replaced_or_stripped(store: Store) -> None:
     properties = {"POP_CK": "x", "CLUSTER": "forged", "MSG_REGION": "x", "TRACE_ON": "x", "K": "v"}
+    properties["REGENT_COPY_OF"] = "T 0 g 0"
 
     received = connect(store).receive(send(properties=properties), NOW_MS)
 

@@ -498,7 +498,12 @@ async def _move(
 ) -> bytes:
     """Let the retry topic deliver a message that was given back for a long time."""
     finished = await broker.shares.move(
-        header.topic, header.queue_id, header.consumer_group, header.offset, header.invisible_ms
+        header.topic,
+        header.queue_id,
+        header.consumer_group,
+        header.offset,
+        header.invisible_ms,
+        given_back=_delivery_of(header.handle),
     )
     if finished is None:
         return reply

@@ -46,6 +46,7 @@ from workers.broker.acting.escape_mark import ESCAPED_FROM, is_escape
 from workers.broker.broker import Broker
 from workers.broker.commit_log.late_answers import unconfirmed
 from workers.broker.commit_log.message import (
+    COPY_KEY,
     DELAY,
     INNER_COUNT,
     LIGHT_OFFSETS,
@@ -73,7 +74,7 @@ PROPERTIES_SIZE_MAX: Final = 32_767
 # Clients before this version do not send a limit of retries.
 _VERSION_WITH_RETRY_LIMIT: Final = 121
 _PROPERTIES_FOR_THE_AGENT: Final = frozenset(special_properties())
-_SET_BY_BROKERS_ONLY: Final = frozenset({POP_HANDLE, LIGHT_OFFSETS})
+_SET_BY_BROKERS_ONLY: Final = frozenset({COPY_KEY, POP_HANDLE, LIGHT_OFFSETS})
 # Bits of committed messages and inner batches (remoting.md 4.2); no producer sets them.
 _SYS_FLAG_SPECIAL: Final = 8 | 64 | 128
 _PREPARED: Final = 4

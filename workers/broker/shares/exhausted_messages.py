@@ -61,7 +61,7 @@ class ExhaustedMessages:
     async def _try(self, place: CopyKey, dead: dict[CopyKey, int]) -> None:
         give_up = self._broker.shares.give_up
         try:
-            await give_up(*place.share, place.offset, count=dead[place])
+            await give_up(*place.share, place.offset, count=dead[place], is_free=True)
         except Refusal as error:
             # The same broker group stores the next ones: each would wait as long for it.
             self._pass_over([one for one in dead if one.share == place.share], error)

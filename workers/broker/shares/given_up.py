@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 from regent_engine import ProtocolError, Record, Store, decode_records, offset_message_id
 
-from backend.remoting.names import dead_letter_topic
+from backend.remoting.names import SCHEDULE_TOPIC, TIMER_TOPIC, dead_letter_topic
+from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX
 from workers.broker.commit_log.message import (
+    COPY_KEY,
     DELAY,
     DELIVER_AT_MS,
     ORIGIN_MESSAGE_ID,
@@ -25,8 +27,6 @@ REJECT_POLICY: Final = "rejectPolicy"
 """The attribute of a group that says what becomes of messages that it gives up."""
 
 DISCARD: Final = "DISCARD"
-COPY_KEY: Final = "REGENT_COPY_OF"
-"""The property of a copy that names its message (deadLetterKey of queue-ownership.md 4.10)."""
 
 _RECONSUME_TIMES_MAX: Final = 2**31 - 1
 
@@ -123,17 +123,24 @@ def _copy(
     )
 
 
+def copy_places(topics: Iterable[str], delay_level_count: int) -> list[tuple[str, int]]:
+    """Return the queues that copies are stored in, each as a topic and a queue id."""
+    prefixes = (DEAD_LETTER_PREFIX, RETRY_PREFIX)
+    levels = [(SCHEDULE_TOPIC, level) for level in range(delay_level_count)]
+    return [*((one, 0) for one in topics if one.startswith(prefixes)), *levels, (TIMER_TOPIC, 0)]
+
+
 def torn_copies(
-    store: Store, topics: Iterable[str], lane_end: int
+    store: Store, places: Iterable[tuple[str, int]], lane_end: int
 ) -> Iterator[tuple[CopyKey, str]]:
     """Yield the keys of copies whose messages a crash has not ended, with the topics of the copies.
 
     A copy and the end of its message are one unit of the log, and a crash may keep only the copy.
     Then it is the last message of its queue, behind all records of the lane.
     """
-    for topic in topics:
-        _, end = store.held_offsets(topic, 0) or (0, 0)
-        for position, _, _ in store.held_entries(topic, 0, end - 1, 1) if end else ():
+    for topic, queue_id in places:
+        _, end = store.held_offsets(topic, queue_id) or (0, 0)
+        for position, _, _ in store.held_entries(topic, queue_id, end - 1, 1) if end else ():
             content = store.held_record(position) if position >= lane_end else None
             records = decode_records(content) if content else []
             text = records[0].properties.get(COPY_KEY) if records else None

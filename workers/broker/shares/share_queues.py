@@ -11,6 +11,7 @@ gives up no message: a dead letter, and the move to a retry topic, would be anot
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 import structlog
@@ -19,7 +20,6 @@ from regent_engine import Finished, Record, StoreError
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.bodies.shares import FinishedShareBody
 from backend.remoting.names import (
-    TIMER_TOPIC,
     dead_letter_topic,
     pop_retry_topic,
     share_state_topic,
@@ -37,6 +37,7 @@ from workers.broker.shares.given_up import (
     DISCARD,
     REJECT_POLICY,
     CopyKey,
+    copy_places,
     dead_letter,
     read_at,
     retried,
@@ -105,9 +106,11 @@ class ShareQueues:
             StoreError: the log is damaged there.
         """
         self._begin(epoch, is_acting=False)
+        # A torn copy lies behind all records of the lane: the search comes before the next record.
+        self._end_torn_units()
+        self._finish_kept()
         for topic_name in self._broker.static_topics.all:
             self.give_away_unled(topic_name)
-        self._end_torn_units()
 
     def stand_in(self) -> None:
         """Begin to decide for an absent master, with the state that the log and the file hold.
@@ -118,6 +121,7 @@ class ShareQueues:
             StoreError: the log is damaged there.
         """
         self._begin(0, is_acting=True)
+        self._finish_kept()
 
     def _begin(self, epoch: int, *, is_acting: bool) -> None:
         broker = self._broker
@@ -131,18 +135,21 @@ class ShareQueues:
         self.is_acting, self._is_held = is_acting, False
         self._led_at_ms = broker.elapsed_ms()
         self._leads.set()
+
+    def _finish_kept(self) -> None:
         for share in self.finished.kept.values():
             self._finish(share)
 
     def _end_torn_units(self) -> None:
         """End the messages whose copy is all that a crash has left of a unit (O9)."""
         broker = self._broker
-        topics = [
-            one.name for one in broker.topics.all() if one.name.startswith(DEAD_LETTER_PREFIX)
-        ]
-        copies = torn_copies(broker.store, [*topics, TIMER_TOPIC], broker.hot.shares_end)
+        places = copy_places(
+            [one.name for one in broker.topics.all()], len(broker.settings.delay_levels_ms)
+        )
+        copies = torn_copies(broker.store, places, broker.hot.shares_end)
         for key, topic in list(copies):
-            disposition: Disposition = "RETRY" if topic == TIMER_TOPIC else "DLQ"
+            is_dead = topic.startswith(DEAD_LETTER_PREFIX)
+            disposition: Disposition = "DLQ" if is_dead else "RETRY"
             log.warning("torn_copy_found", topic_name=topic, message=key.text)
             broker.hot.reject_share(
                 key.topic, key.queue_id, key.group, key.offset, disposition=disposition
@@ -288,12 +295,21 @@ class ShareQueues:
             await self.finished.forget(kept)
 
     async def give_up(
-        self, topic: str, queue_id: int, group_name: str, offset: int, *, count: int
+        self,
+        topic: str,
+        queue_id: int,
+        group_name: str,
+        offset: int,
+        *,
+        count: int,
+        is_free: bool = False,
+        given_back: tuple[int, int] | None = None,
     ) -> Finished | None:
         """Finish a message that its group can't process, with a dead letter if it wants one (Q11).
 
         The copy and the end of the message are one unit of the log. Without success the message is
-        finished already. None if its share queue is unknown.
+        finished already. None if its share queue is unknown. With `is_free` nothing happens if a
+        consumer has got the message since, and with `given_back` since that delivery.
 
         Raises:
             StoreError, Refusal: the store refused, or the message can't be copied now.
@@ -304,8 +320,9 @@ class ShareQueues:
         record: Record | None = None
         if group.attributes.get(REJECT_POLICY) != DISCARD:
             record = await read_at(broker, topic, queue_id, group_name, offset)
+        end = partial(self._end, count=count if is_free else None, given_back=given_back)
         if record is None:
-            return self._end(place, "DISCARD")
+            return end(place, "DISCARD")
         broker.put_topic_if_missing(topic_of(dead_letter_topic(group_name), 1))
         letter = dead_letter(group_name, record, count=count)
         properties, missing_count = copied_properties(
@@ -313,15 +330,23 @@ class ShareQueues:
         )
         if missing_count:
             log.warning("dead_letter_shortened", message=place.text, missing_count=missing_count)
-        return self._end(place, "DLQ", (letter, properties))
+        return end(place, "DLQ", (letter, properties))
 
     def _group(self, name: str) -> SubscriptionGroupConfig:
         return self._broker.groups.find(name) or SubscriptionGroupConfig(name=name)
 
     def _end(
-        self, place: CopyKey, disposition: Disposition, copy: tuple[Message, bytes] | None = None
+        self,
+        place: CopyKey,
+        disposition: Disposition,
+        copy: tuple[Message, bytes] | None = None,
+        *,
+        count: int | None = None,
+        given_back: tuple[int, int] | None = None,
     ) -> Finished | None:
         """End a message, in one unit of the log with its copy and the properties of that.
+
+        With `count` or `given_back` it ends only if that is still its last delivery.
 
         Raises:
             StoreError: the store refused.
@@ -334,6 +359,8 @@ class ShareQueues:
             place.offset,
             disposition=disposition,
             copy=copy,
+            count=count,
+            given_back=given_back,
         )
         if finished is None or not all(finished.successes):
             return finished
@@ -347,13 +374,21 @@ class ShareQueues:
         return finished
 
     async def move(
-        self, topic: str, queue_id: int, group: str, offset: int, delay_ms: int
+        self,
+        topic: str,
+        queue_id: int,
+        group: str,
+        offset: int,
+        delay_ms: int,
+        *,
+        given_back: tuple[int, int],
     ) -> Finished | None:
         """Move a message to the retry topic, which delivers it after a delay.
 
         The copy and the end of the message are one unit of the log. A message that was delivered
-        as often as it may be is given up. None if the message is gone, or stays in its place since
-        it can't wait elsewhere.
+        as often as it may be is given up. None if the message is gone, or if another consumer got
+        it since the delivery that was given back. None as well if it can't wait elsewhere: then it
+        stays in its place.
 
         Raises:
             StoreError: the store refused.
@@ -367,7 +402,10 @@ class ShareQueues:
             is_retry, count = topic.startswith(RETRY_PREFIX), self._delivery_count(place)
             if is_retry and record.reconsume_times + count >= attempts_of(self._group(group)):
                 # Each move begins a new number of deliveries, so the copies are counted too.
-                return _succeeded(await self.give_up(topic, queue_id, group, offset, count=count))
+                ended = await self.give_up(
+                    topic, queue_id, group, offset, count=count, given_back=given_back
+                )
+                return _succeeded(ended)
             name = topic if is_retry else pop_retry_topic(group, topic)
             due_ms = broker.clock() + delay_ms
             copy = retried(name, group, record, count=count, deliver_at_ms=due_ms)
@@ -382,7 +420,7 @@ class ShareQueues:
             log.warning("message_not_moved", message=place.text, reason="its properties don't fit")
             return None
         broker.put_topic_if_missing(topic_of(name, 1))
-        return _succeeded(self._end(place, "RETRY", (copy, properties)))
+        return _succeeded(self._end(place, "RETRY", (copy, properties), given_back=given_back))
 
     def _delivery_count(self, place: CopyKey) -> int:
         """Return how often a message was delivered from its place."""

@@ -1288,10 +1288,14 @@ class HotPath:
         *,
         disposition: Literal["DISCARD", "DLQ", "RETRY"],
         copy: tuple[Draft, bytes] | None = None,
+        given_back: tuple[int, int] | None = None,
+        count: int | None = None,
     ) -> Finished | None:
         """Give a message up (REJECT), in one unit of the log with its copy and its properties.
 
-        Without success the message is finished already, and nothing is written. None if its share
+        With `given_back`, the time and the tag of a delivery, no consumer may have the message
+        since. With `count` no consumer may have it, after so many deliveries. Without success that
+        is not so, or the message is finished already, and nothing is written. None if its share
         queue is unknown.
 
         Raises:

@@ -68,9 +68,12 @@ impl Meaning {
             b"UNIQ_KEY" => Self::UniqueKey,
             b"WAIT" => Self::Wait,
             b"TAGS" => Self::Tags,
-            b"POP_CK" | b"CLUSTER" | b"MSG_REGION" | b"TRACE_ON" | b"INNER_MULTI_QUEUE_OFFSET" => {
-                Self::Reserved
-            }
+            b"POP_CK"
+            | b"CLUSTER"
+            | b"MSG_REGION"
+            | b"TRACE_ON"
+            | b"INNER_MULTI_QUEUE_OFFSET"
+            | b"REGENT_COPY_OF" => Self::Reserved,
             b"TRAN_MSG" => Self::Transaction,
             IMMUNITY => Self::Immunity,
             _ if is_special(name) => Self::Special,

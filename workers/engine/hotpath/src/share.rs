@@ -26,7 +26,7 @@ mod logical;
 mod replay;
 
 pub(crate) use acts::Wish;
-pub use acts::{Change, Dead, Finished, Renewed};
+pub use acts::{Change, Dead, Finished, Former, Renewed};
 pub use finished::FinishedPart;
 pub use listing::{Counts, Held, HeldMessage, Hold};
 use logical::Older;
@@ -38,8 +38,8 @@ use replay::Replayed;
 pub(crate) const LANE: i32 = 0;
 /// Of the first message of a snapshot, so that its queue entry alone identifies it.
 const SNAPSHOT_PROPERTIES: &[u8] = b"TAGS\x01snapshot\x02";
-/// About as long becomes one message of a snapshot.
-const SNAPSHOT_BODY_BYTES: usize = 48 << 10;
+/// About as long becomes one message of the lane that has records of several share queues.
+const BODY_BYTES: usize = 48 << 10;
 /// So many bytes of records are written before the next snapshot: a new master reads no more.
 const SNAPSHOT_AFTER_BYTES: u64 = 10 << 20;
 
@@ -192,7 +192,7 @@ impl Shares {
     /// The owner's lease epoch comes after that of each state which it takes over.
     ///
     /// # Errors
-    /// The store refused the records.
+    /// The store refused the records: some of the share queues may be missing still.
     pub fn begin(
         &self,
         store: &Store,
@@ -207,36 +207,35 @@ impl Shares {
             return Ok(());
         };
         reign.outrun((topic, group), beginnings);
-        let mut records = Vec::new();
-        let mut owned = Vec::new();
+        let mut begun = Vec::new();
         for beginning in beginnings {
             let known = reign.lane.find(topic, beginning.queue_id, group);
-            let sq_id = known.unwrap_or(reign.lane.next_id() + owned.len() as u64);
+            let sq_id = known.unwrap_or(reign.lane.next_id() + begun.len() as u64);
             let [wire, state] = new_queue(sq_id, (topic, group), policy, beginning);
-            if known.is_none() || !reign.has_policy(sq_id, policy) {
-                records.push(wire);
-            }
-            if known.is_none() || reign.is_newer(sq_id, beginning) {
-                records.push(state);
-            }
-            if !reign.owned.contains(&sq_id) {
-                records.push(Record {
-                    flags: 0,
-                    sq_id,
-                    epoch: reign.epoch,
-                    body: Body::Own {
-                        member: reign.member,
-                    },
-                });
-            }
-            owned.push((sq_id, reign.is_newer(sq_id, beginning)));
+            let is_newer = reign.is_newer(sq_id, beginning);
+            let is_named = known.is_none() || !reign.has_policy(sq_id, policy);
+            let named = Some(wire).filter(|_| is_named);
+            let stated = Some(state).filter(|_| known.is_none() || is_newer);
+            let own = Record {
+                flags: 0,
+                sq_id,
+                epoch: reign.epoch,
+                body: Body::Own {
+                    member: reign.member,
+                },
+            };
+            let owned = Some(own).filter(|_| !reign.owned.contains(&sq_id));
+            let records: Vec<_> = [named, stated, owned].into_iter().flatten().collect();
+            begun.push((records, (sq_id, beginning, is_newer)));
         }
-        reign.append(store, config, &records, now_ms)?;
-        for ((sq_id, is_taken_over), beginning) in owned.into_iter().zip(beginnings) {
-            reign.owned.insert(sq_id);
-            reign.place(sq_id, beginning.segment);
-            if let Some(state) = beginning.state.as_ref().filter(|_| is_taken_over) {
-                reign.remember_state(sq_id, state);
+        for (records, part) in messages_of(begun) {
+            reign.append(store, config, &records, now_ms)?;
+            for (sq_id, beginning, is_taken_over) in part {
+                reign.owned.insert(sq_id);
+                reign.place(sq_id, beginning.segment);
+                if let Some(state) = beginning.state.as_ref().filter(|_| is_taken_over) {
+                    reign.remember_state(sq_id, state);
+                }
             }
         }
         Ok(())
@@ -289,11 +288,14 @@ impl Shares {
             .lane
             .get(sq_id)
             .map(|wired| wired.queue.snapshot(false));
+        // A former master may have delivered by a later time than the lane has.
+        let last_pop_time_ms = last.map_or(now_ms, |last| now_ms.max(last.last_pop_time_ms));
         let state = Snapshot {
             epoch,
             reset_epoch: epoch,
             start: start.min(u64::MAX - 2 * WINDOW),
-            last_pop_time_ms: last.map_or(0, |last| last.last_pop_time_ms),
+            last_pop_time_ms,
+            reset_pop_time_ms: last_pop_time_ms,
             ..Snapshot::default()
         };
         let record = Record {
@@ -313,7 +315,7 @@ impl Shares {
     /// Forget the share queues of a topic, of a group, or of both.
     ///
     /// # Errors
-    /// The store refused the records.
+    /// The store refused the records: some of the share queues may be there still.
     pub fn remove(
         &self,
         store: &Store,
@@ -333,21 +335,43 @@ impl Shares {
                 && group.is_none_or(|group| wired.name.group == group)
         };
         let meant = reign.lane.iter().filter(|(_, wired)| is_meant(wired));
-        let meant: Vec<_> = meant.map(|(sq_id, _)| sq_id).collect();
-        let records = meant.iter();
-        let records: Vec<_> = records
-            .filter_map(|sq_id| reign.lane.wire_record(*sq_id, regent_share::REMOVED))
-            .collect();
-        if records.is_empty() {
-            return Ok(());
-        }
-        reign.append(store, config, &records, now_ms)?;
-        for sq_id in meant {
-            reign.leave(sq_id);
-            reign.counts.remove(&sq_id);
+        let removed = meant.filter_map(|(sq_id, _)| {
+            let record = reign.lane.wire_record(sq_id, regent_share::REMOVED)?;
+            Some((vec![record], sq_id))
+        });
+        let removed: Vec<_> = removed.collect();
+        for (records, ids) in messages_of(removed) {
+            reign.append(store, config, &records, now_ms)?;
+            for sq_id in ids {
+                reign.leave(sq_id);
+                reign.counts.remove(&sq_id);
+            }
         }
         Ok(())
     }
+}
+
+/// The records of some share queues, put together so that each message of the lane has a bounded size. What
+/// belongs to one share queue is in one message.
+fn messages_of<T>(parts: Vec<(Vec<Record>, T)>) -> Vec<(Vec<Record>, Vec<T>)> {
+    let mut messages: Vec<(Vec<Record>, Vec<T>)> = Vec::new();
+    let (mut body, mut size) = (Vec::new(), usize::MAX);
+    for (records, part) in parts {
+        body.clear();
+        records.iter().for_each(|record| record.encode(&mut body));
+        match messages.last_mut() {
+            Some((last, parts)) if size + body.len() <= BODY_BYTES => {
+                last.extend(records);
+                parts.push(part);
+                size += body.len();
+            }
+            _ => {
+                messages.push((records, vec![part]));
+                size = body.len();
+            }
+        }
+    }
+    messages
 }
 
 /// The records that name a share queue and say where it begins.
@@ -533,7 +557,7 @@ impl Reign {
         let topic = Arc::clone(&self.topic);
         let mut writer = store.writer()?;
         for _ in 0..2 {
-            let mut first: Option<u64> = None;
+            let (mut first, mut last): (Option<u64>, Option<u64>) = (None, None);
             for body in &bodies {
                 let properties = if first.is_none() {
                     SNAPSHOT_PROPERTIES
@@ -543,14 +567,12 @@ impl Reign {
                 let message = lane_message(&topic, config, body, now_ms, properties);
                 let appended = writer.append(&message, now_ms)?;
                 first.get_or_insert(appended.log_position);
-                self.snapshot_position = Some(appended.log_position);
+                last = Some(appended.log_position);
                 self.end = appended.log_position + u64::from(appended.size);
             }
-            let is_in_one = first.is_none_or(|first| {
-                self.snapshot_position
-                    .is_some_and(|last| self.segment_of(first) == self.segment_of(last))
-            });
-            if is_in_one {
+            // One whose last message failed is none.
+            self.snapshot_position = last;
+            if first.map(|at| self.segment_of(at)) == last.map(|at| self.segment_of(at)) {
                 break;
             }
         }
@@ -566,7 +588,7 @@ impl Reign {
             let mut body = Vec::new();
             records.iter().for_each(|record| record.encode(&mut body));
             match bodies.last_mut() {
-                Some(last) if last.len() + body.len() <= SNAPSHOT_BODY_BYTES => {
+                Some(last) if last.len() + body.len() <= BODY_BYTES => {
                     last.extend_from_slice(&body);
                 }
                 _ => bodies.push(body),

@@ -4,14 +4,15 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use regent_commitlog::{NewMessage, RecordView, Store, StoreConfig};
 use regent_hotpath::{
-    Beginning, Connection, FinishedPart, Grant, Granted, GrantedFilter, HotPath, HotPathConfig,
-    LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter, PullKind, Received, Reigning,
-    Taker, Topic, decode_state,
+    Beginning, Change, Connection, FinishedPart, Former, Grant, Granted, GrantedFilter, HotPath,
+    HotPathConfig, LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter, PullKind,
+    Received, Reigning, Taker, Topic, decode_state,
 };
 use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
 use regent_share::{Body, Decoded, Disposition, Policy, Record, Records, Snapshot};
@@ -20,9 +21,17 @@ use tempfile::TempDir;
 const NOW_MS: i64 = 1_758_000_000_000;
 const LANE: &str = "rmq_sys_SHARE_STATE_cluster-1";
 const INVISIBLE_MS: i64 = 60_000;
+const BODY_SIZE_MAX: usize = 4 << 20;
 const FOUND: i32 = 0;
+const SYSTEM_ERROR: i32 = 1;
 const NO_MESSAGE: i32 = 208;
 const POLLING_TIMEOUT: i32 = 210;
+const POLICY: Policy = Policy {
+    attempts: 3,
+    discards: false,
+    is_ordered: false,
+    window: 4096,
+};
 /// Behind the two lengths of a frame.
 const HEADER_START: usize = 8;
 
@@ -33,9 +42,10 @@ struct Fixture {
     elapsed_ms: i64,
 }
 
-fn open(dir: &Path, is_acting: bool) -> (Store, HotPath) {
+fn open(dir: &Path, is_acting: bool, body_size_max: usize) -> (Store, HotPath) {
     let mut config = StoreConfig::new(dir);
     config.segment_size_bytes = 8 << 20;
+    config.message_body_size_max = body_size_max;
     let store = Store::open(config, NOW_MS).unwrap();
     let hot = HotPath::new(HotPathConfig {
         broker_name: "broker-a".to_owned(),
@@ -67,7 +77,7 @@ fn open(dir: &Path, is_acting: bool) -> (Store, HotPath) {
 impl Fixture {
     fn new() -> Self {
         let dir = TempDir::new().unwrap();
-        let (store, hot) = open(dir.path(), false);
+        let (store, hot) = open(dir.path(), false, BODY_SIZE_MAX);
         let fixture = Self {
             store,
             hot,
@@ -80,15 +90,15 @@ impl Fixture {
 
     /// The broker is killed, or another one becomes master: only the log is left.
     fn fail_over(self) -> Self {
-        self.reopen(false)
+        self.reopen(false, BODY_SIZE_MAX)
     }
 
     /// The same on a replica, which has this log and acts for the master.
     fn stand_in(self) -> Self {
-        self.reopen(true)
+        self.reopen(true, BODY_SIZE_MAX)
     }
 
-    fn reopen(self, is_acting: bool) -> Self {
+    fn reopen(self, is_acting: bool, body_size_max: usize) -> Self {
         let Self {
             store,
             hot,
@@ -96,7 +106,7 @@ impl Fixture {
             elapsed_ms,
         } = self;
         drop((store, hot));
-        let (store, hot) = open(dir.path(), is_acting);
+        let (store, hot) = open(dir.path(), is_acting, body_size_max);
         Self {
             store,
             hot,
@@ -106,12 +116,7 @@ impl Fixture {
     }
 
     fn begin(&self, group: &str) {
-        let policy = Policy {
-            attempts: 3,
-            discards: false,
-            is_ordered: false,
-            window: 4096,
-        };
+        let policy = POLICY;
         let missing = self.hot.shares.missing(("Orders", group), 2, None, policy);
         let beginnings: Vec<_> = missing
             .into_iter()
@@ -183,6 +188,25 @@ impl Fixture {
         let appended = self.store.writer().unwrap().append(&message, NOW_MS);
         let max_offset = appended.unwrap().queue_offset + 1;
         self.hot.wake("Orders", queue_id, max_offset)
+    }
+
+    fn reset(&self, queue_id: i32, start: u64) {
+        let (shares, config) = (&self.hot.shares, self.hot.config());
+        let which = ("Orders", queue_id, "g");
+        assert!(
+            shares
+                .reset(&self.store, config, which, start, NOW_MS)
+                .unwrap()
+        );
+    }
+
+    /// Overwrite the head of a record, as a bad disk does.
+    fn damage(&self, queue_id: i32, offset: u64) {
+        let entries = self.store.held_entries("Orders", queue_id, offset, 1);
+        let log = self.dir.path().join("commitlog").join("0".repeat(20));
+        let log = std::fs::OpenOptions::new().write(true).open(log).unwrap();
+        log.write_all_at(&[0xFF; 8], entries[0].log_position + 4)
+            .unwrap();
     }
 
     fn taker<'t, 's>(&self, answers: &'t mut PullAnswers<'s>) -> Taker<'t, 's> {
@@ -405,7 +429,7 @@ fn the_lane_holds_what_happened_to_messages_and_nothing_of_the_requests() {
         &fixture.store,
         fixture.hot.config(),
         ("Orders", 0, "g"),
-        (2, regent_share::Disposition::Discard),
+        (2, Disposition::Discard, Former::Any),
         None,
         NOW_MS,
     );
@@ -723,6 +747,117 @@ fn o52_an_ordered_consumer_waits_for_its_batch_and_gets_it_again_by_its_attempt(
 }
 
 #[test]
+fn an_attempt_gets_its_batch_again_whichever_queue_comes_first() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    for queue_id in [0, 0, 1, 1] {
+        fixture.append(queue_id, b"x", 0);
+    }
+    let mut consumer = fixture.connect();
+    let mut ordered = || popped(&fixture.ask(&mut consumer, &[pop(1, "one")]).0[0]);
+
+    let found = [(); 3].map(|()| ordered());
+
+    assert_eq!(found[0].len(), 1);
+    assert!(found.iter().all(|one| *one == found[0]), "{found:?}");
+}
+
+#[test]
+fn a_damaged_message_keeps_no_consumer_from_other_queues() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    fixture.append(0, b"a", 0);
+    fixture.append(1, b"b", 0);
+    fixture.append(1, b"c", 0);
+    fixture.damage(0, 0);
+    let mut consumer = fixture.connect();
+
+    let found = [(); 2].map(|()| fixture.pop(&mut consumer, 1));
+
+    assert_eq!(bodies(&found.concat()), [b"b", b"c"]);
+    let (answers, _) = fixture.ask(&mut consumer, &[pop(1, "")]);
+    assert_eq!(answers[0].code, SYSTEM_ERROR);
+}
+
+#[test]
+fn what_is_found_before_a_damaged_message_is_with_its_consumer() {
+    let mut fixture = Fixture::new();
+    fixture.grant(None);
+    fixture.append(0, b"a", 0);
+    fixture.append(0, b"b", 0);
+    let (mut gone, mut consumer) = (fixture.connect(), fixture.connect());
+    assert_eq!(fixture.pop(&mut gone, 1).len(), 1);
+    fixture.damage(0, 1);
+    fixture.elapsed_ms += INVISIBLE_MS;
+
+    let found = fixture.pop(&mut consumer, 32);
+
+    assert_eq!(bodies(&found), [b"a"]);
+    assert!(fixture.pop(&mut gone, 32).is_empty());
+    assert_eq!(fixture.ack(&mut consumer, &found), [FOUND]);
+}
+
+#[test]
+fn a_snapshot_whose_last_message_is_refused_is_written_again() {
+    let fixture = Fixture::new();
+    for _ in 0..2000 {
+        fixture.append(1, b"x", 0);
+    }
+    let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+    let name = ("Orders", 1, "g");
+    let part = FinishedPart {
+        ranges: (1..2000).step_by(2).collect(),
+        ..shares.finished(name).unwrap()
+    };
+    (shares.take_over(&fixture.store, config, name, &part, NOW_MS)).unwrap();
+    // The state of the second queue is a message of its own, of 82 KB.
+    let fixture = fixture.reopen(false, 64 << 10);
+    let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+
+    let written = [(); 2].map(|()| shares.keep_snapshot(&fixture.store, config, NOW_MS));
+
+    assert!(written.iter().all(Result::is_err), "{written:?}");
+    let fixture = fixture.fail_over();
+    assert_eq!(fixture.hot.shares.finished(name), Some(part));
+}
+
+#[test]
+fn the_records_of_many_share_queues_are_messages_of_a_bounded_size() {
+    let fixture = Fixture::new();
+    let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+    let queue_ids: Vec<i32> = (0..2000).collect();
+    let beginnings: Vec<_> = (queue_ids.iter())
+        .map(|queue_id| Beginning {
+            queue_id: *queue_id,
+            ..Beginning::default()
+        })
+        .collect();
+    let (store, name) = (&fixture.store, ("Orders", "many"));
+    let missing = || shares.missing(name, 2000, None, POLICY).len();
+    assert_eq!(missing(), 2000);
+
+    (shares.begin(store, config, name, POLICY, &beginnings, NOW_MS)).unwrap();
+    assert_eq!(missing(), 0);
+    let is_any = shares.give_away(store, config, ("Orders", &queue_ids), NOW_MS);
+    assert!(is_any.unwrap());
+    (shares.remove(store, config, (None, Some("many")), NOW_MS)).unwrap();
+
+    let (low, end) = store.held_offsets(LANE, 0).unwrap();
+    let count = usize::try_from(end - low).unwrap();
+    let entries = store.held_entries(LANE, 0, low, count);
+    let longest = entries.iter().map(|entry| entry.size).max().unwrap();
+    assert!(longest < 50 << 10, "{longest}");
+    let kinds = records(store).into_iter().map(|it| (it.sq_id, it.body));
+    let unowned = kinds.filter(|(_, body)| matches!(body, Body::Unown { .. }));
+    assert_eq!(unowned.count(), 2002);
+    let fixture = fixture.fail_over();
+    let (listed, count) = fixture.hot.shares.list((None, None), 0, 10);
+    assert_eq!((listed.len(), count), (2, 2));
+    fixture.begin("h");
+    assert_eq!(given(&fixture.store), (1..=2004).collect());
+}
+
+#[test]
 fn messages_that_were_delivered_too_often_are_given_up() {
     let mut fixture = Fixture::new();
     fixture.grant(None);
@@ -739,22 +874,56 @@ fn messages_that_were_delivered_too_often_are_given_up() {
     let dead = fixture.hot.shares.dead(fixture.elapsed_ms, 10);
     assert_eq!((dead.len(), dead[0].offset, dead[0].count), (1, 0, 3));
     let copy = NewMessage::new("%DLQ%g", 0, b"a");
-    let reject = |copy| {
+    let reject = |copy, count| {
         fixture.hot.shares.reject(
             &fixture.store,
             fixture.hot.config(),
             ("Orders", 0, "g"),
-            (0, regent_share::Disposition::DeadLetter),
+            (0, Disposition::DeadLetter, Former::Count(count)),
             copy,
             NOW_MS,
         )
     };
+    // The offset was reset since, perhaps.
+    assert_eq!(reject(Some(copy), 0).unwrap().unwrap().successes, [false]);
     for is_first in [true, false] {
-        let finished = reject(Some(copy)).unwrap().unwrap();
+        let finished = reject(Some(copy), 3).unwrap().unwrap();
         assert_eq!(finished.successes, [is_first]);
     }
     assert_eq!(fixture.store.queue_offsets("%DLQ%g", 0), Some((0, 1)));
     assert!(fixture.hot.shares.dead(fixture.elapsed_ms, 10).is_empty());
+}
+
+#[test]
+fn a_message_that_another_consumer_got_since_is_not_moved() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    fixture.append(0, b"a", 0);
+    let (mut one, mut other) = (fixture.connect(), fixture.connect());
+    let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+    let name = ("Orders", 0, "g");
+    let give_back = |found: &[Popped]| {
+        let delivery = (regent_share::Handle::parse(&found[0].handle).unwrap()).delivery;
+        let (back, times) = (Change::GiveBack(0), (NOW_MS, fixture.elapsed_ms));
+        assert!(shares.change(name, (delivery, 0), back, times).is_some());
+        delivery
+    };
+    let copy = NewMessage::new("%RETRY%g+Orders", 0, b"a");
+    let move_after = |delivery| {
+        let what = (0, Disposition::Retry, Former::Delivery(delivery));
+        let moved = shares.reject(&fixture.store, config, name, what, Some(copy), NOW_MS);
+        moved.unwrap().unwrap().successes
+    };
+    let first = give_back(&fixture.pop(&mut one, 1));
+    let found = fixture.pop(&mut other, 1);
+
+    assert_eq!(move_after(first), [false]);
+
+    let second = give_back(&found);
+    assert_eq!(move_after(first), [false]);
+    assert_eq!(fixture.store.queue_offsets(copy.topic, 0), None);
+    assert_eq!(move_after(second), [true]);
+    assert_eq!(fixture.store.queue_offsets(copy.topic, 0), Some((0, 1)));
 }
 
 #[test]
@@ -857,6 +1026,65 @@ fn o54_a_reset_of_one_queue_keeps_no_message_of_another_queue_from_its_end() {
 
     fixture.begin("g");
     assert_eq!(bodies(&fixture.pop(&mut fixture.connect(), 32)), [b"a"]);
+}
+
+#[test]
+fn a_reset_of_one_queue_leaves_consumers_what_they_have_of_another() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    fixture.append(0, b"a", 0);
+    let mut consumer = fixture.connect();
+    let found = fixture.pop(&mut consumer, 32);
+    fixture.reset(1, 0);
+    let change = |delivery, change| {
+        let (name, times) = (("Orders", 0, "g"), (NOW_MS, fixture.elapsed_ms));
+        fixture
+            .hot
+            .shares
+            .change(name, (delivery, 0), change, times)
+    };
+    let delivery = regent_share::Handle::parse(&found[0].handle)
+        .unwrap()
+        .delivery;
+
+    let kept = change(delivery, Change::Keep(INVISIBLE_MS)).unwrap();
+
+    assert_eq!(change(delivery, Change::Keep(0)), None);
+    assert!(change(kept.delivery, Change::GiveBack(0)).is_some());
+    fixture.begin("g");
+    let again = fixture.pop(&mut consumer, 32);
+    assert_eq!(
+        (bodies(&again), again[0].reconsume_times),
+        (vec![&b"a"[..]], 1)
+    );
+}
+
+#[test]
+fn o54_an_ordered_handle_from_before_a_reset_finishes_nothing_afterwards() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    for body in [b"a", b"b"] {
+        fixture.append(0, body, 0);
+    }
+    let mut consumer = fixture.connect();
+    let ordered = |fixture: &Fixture, consumer: &mut Connection, attempt: &str| {
+        popped(&fixture.ask(consumer, &[pop(1, attempt)]).0[0])
+    };
+    let former = ordered(&fixture, &mut consumer, "one");
+    fixture.reset(0, 0);
+    fixture.begin("g");
+
+    assert_eq!(fixture.ack(&mut consumer, &former), [NO_MESSAGE]);
+
+    let fixture = fixture.fail_over();
+    fixture.begin("g");
+    fixture.grant(None);
+    let mut consumer = fixture.connect();
+    assert_eq!(fixture.ack(&mut consumer, &former), [NO_MESSAGE]);
+    let again = ordered(&fixture, &mut consumer, "two");
+    assert_eq!(bodies(&again), [b"a"]);
+    assert_eq!(fixture.ack(&mut consumer, &again), [FOUND]);
+    assert_eq!(bodies(&ordered(&fixture, &mut consumer, "three")), [b"b"]);
 }
 
 #[test]
@@ -1151,12 +1379,7 @@ const SEGMENT: LeadingSegment = LeadingSegment {
 
 impl Fixture {
     fn begin_logical(&self, start: u64, state: Option<&[u8]>) {
-        let policy = Policy {
-            attempts: 3,
-            discards: false,
-            is_ordered: false,
-            window: 4096,
-        };
+        let policy = POLICY;
         let state = state.map(|record| decode_state(record, self.elapsed_ms).unwrap());
         let beginning = Beginning {
             queue_id: GLOBAL_ID,
@@ -1243,6 +1466,35 @@ fn messages_of_older_segments_come_from_those_who_read_them() {
 }
 
 #[test]
+fn o52_an_ordered_consumer_gets_no_later_message_while_an_earlier_one_is_to_be_read() {
+    let mut fixture = Fixture::new();
+    for body in [b"x", b"y", b"a"] {
+        fixture.append(1, body, 0);
+    }
+    fixture.begin_logical(98, None);
+    let mut record = fixture.store.read_record(0).unwrap().unwrap();
+    record[12..16].copy_from_slice(&GLOBAL_ID.to_be_bytes());
+    record[20..28].copy_from_slice(&98_u64.to_be_bytes());
+    let name = ("Orders", GLOBAL_ID, "g");
+    (fixture.hot.shares).put_older(name, (98, 100), record.clone());
+    let mut consumer = fixture.connect();
+    let (answers, _) = fixture.ask(&mut consumer, &[pop(1, "one")]);
+    assert_eq!(popped(&answers[0])[0].offset, 98);
+    fixture.elapsed_ms += INVISIBLE_MS;
+    // Messages of another consumer took the place in memory.
+    (fixture.hot.shares).put_older(name, (99, 100), Vec::new());
+
+    let (answers, received) = fixture.ask(&mut consumer, &[pop(2, "two")]);
+
+    assert_eq!((answers.len(), received.cold.len()), (0, 1));
+    (fixture.hot.shares).put_older(name, (98, 100), record);
+    let (answers, _) = fixture.ask(&mut consumer, &[pop(2, "three")]);
+    let found = popped(&answers[0]);
+    let offsets: Vec<_> = found.iter().map(|one| one.offset).collect();
+    assert_eq!(offsets, [98, 100]);
+}
+
+#[test]
 fn a_share_queue_that_was_given_away_goes_on_at_its_next_owner() {
     let source = Fixture::new();
     for body in [b"x", b"y", b"a", b"b", b"c"] {
@@ -1290,7 +1542,7 @@ fn a_share_queue_of_a_static_topic_commits_and_gives_up_nothing_before_its_place
     (shares.give_away(&fixture.store, config, led_elsewhere, NOW_MS)).unwrap();
     let reject = |offset| {
         let name = ("Orders", GLOBAL_ID, "g");
-        let what = (offset, Disposition::Discard);
+        let what = (offset, Disposition::Discard, Former::Any);
         let rejected = shares.reject(&fixture.store, config, name, what, None, NOW_MS);
         rejected.unwrap().unwrap()
     };

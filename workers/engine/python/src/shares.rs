@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use regent_hotpath as hotpath;
-use regent_hotpath::{Beginning, Change, FinishedPart, Held, HeldMessage, Hold, Reigning};
+use regent_hotpath::{Beginning, Change, FinishedPart, Former, Held, HeldMessage, Hold, Reigning};
 use regent_share::{Delivery, Disposition, Handle, Policy, Ranges, WINDOW};
 
 use crate::error::detached;
@@ -463,7 +463,7 @@ impl HotPath {
             .collect()
     }
 
-    #[pyo3(signature = (topic, queue_id, group, offset, *, disposition, copy=None))]
+    #[pyo3(signature = (topic, queue_id, group, offset, *, disposition, copy=None, given_back=None, count=None))]
     #[expect(clippy::too_many_arguments, reason = "most are keywords in Python")]
     fn reject_share(
         &self,
@@ -474,6 +474,8 @@ impl HotPath {
         offset: u64,
         disposition: &str,
         copy: Option<(Draft, PyBackedBytes)>,
+        given_back: Option<(i64, u16)>,
+        count: Option<u16>,
     ) -> PyResult<Option<Finished>> {
         let disposition = match disposition {
             "DISCARD" => Disposition::Discard,
@@ -484,6 +486,11 @@ impl HotPath {
                 return Err(PyValueError::new_err(reason));
             }
         };
+        let former = match (given_back, count) {
+            (Some((pop_time_ms, tag)), _) => Former::Delivery(Delivery { pop_time_ms, tag }),
+            (None, Some(count)) => Former::Count(count),
+            (None, None) => Former::Any,
+        };
         let hosts = copy
             .as_ref()
             .map(|(draft, _)| draft.hosts(self.0.store.host));
@@ -492,7 +499,7 @@ impl HotPath {
         let copy = copy.map(|((draft, properties), hosts)| draft.message(properties, hosts));
         let hot = &self.0.hot;
         let finished = self.0.store.run(py, |store| {
-            let (name, which) = ((topic, queue_id, group), (offset, disposition));
+            let (name, which) = ((topic, queue_id, group), (offset, disposition, former));
             Ok(hot
                 .shares
                 .reject(store, hot.config(), name, which, copy, now_ms())?)

@@ -33,6 +33,8 @@ pub struct Snapshot {
     pub start: u64,
     /// The entries from there on; what follows them was never delivered.
     pub runs: Vec<SnapshotRun>,
+    /// Ordered handles up to this time are void, since they name no epoch; 0 before the first reset.
+    pub reset_pop_time_ms: i64,
 }
 
 impl Snapshot {
@@ -98,6 +100,7 @@ pub struct ShareQueue {
     epoch: u64,
     is_owned: bool,
     reset_epoch: u64,
+    reset_pop_time_ms: i64,
     last_pop_time_ms: i64,
     start: u64,
     slots: VecDeque<Entry>,
@@ -218,8 +221,11 @@ impl ShareQueue {
     }
 
     fn is_before_reset(&self, delivery: Delivery) -> bool {
-        if self.reset_epoch == 0 || delivery.tag == ORDERED_TAG {
+        if self.reset_epoch == 0 {
             return false;
+        }
+        if delivery.tag == ORDERED_TAG {
+            return delivery.pop_time_ms <= self.reset_pop_time_ms;
         }
         let epoch = delivery.epoch(self.epoch);
         epoch.is_none_or(|epoch| epoch < self.reset_epoch)
@@ -340,6 +346,7 @@ impl ShareQueue {
             last_pop_time_ms: self.last_pop_time_ms,
             start: self.start,
             runs: without_rest(runs),
+            reset_pop_time_ms: self.reset_pop_time_ms,
         };
         if with_acquisitions {
             whole
@@ -371,6 +378,7 @@ impl ShareQueue {
             epoch: snapshot.epoch,
             is_owned: snapshot.is_owned,
             reset_epoch: snapshot.reset_epoch,
+            reset_pop_time_ms: snapshot.reset_pop_time_ms,
             last_pop_time_ms: snapshot.last_pop_time_ms,
             start: snapshot.start,
             slots,
@@ -678,5 +686,28 @@ mod tests {
             tag: 2,
         };
         assert_eq!(queue.judge(0, Act::Accept, since), Verdict::Done);
+    }
+
+    #[test]
+    fn ordered_handles_from_before_a_reset_are_void_by_their_time() {
+        let mut queue = handed_out(0..1);
+        let reset = Snapshot {
+            epoch: 2,
+            reset_epoch: 2,
+            reset_pop_time_ms: 1000,
+            last_pop_time_ms: 1000,
+            ..Snapshot::default()
+        };
+        queue.restore(&reset);
+        let former = Delivery {
+            pop_time_ms: 1000,
+            tag: ORDERED_TAG,
+        };
+
+        let next = queue.next_delivery(900, true);
+
+        assert_eq!(queue.judge(0, Act::Accept, former), Verdict::Stale);
+        assert_eq!(queue.judge(0, Act::Accept, next), Verdict::Done);
+        assert_eq!(queue.snapshot(false), reset);
     }
 }

@@ -486,6 +486,10 @@ fn write_snapshot(snapshot: &Snapshot, out: &mut Output<'_>) {
         .i64(snapshot.last_pop_time_ms)
         .u64(snapshot.start)
         .bytes(&runs);
+    // Readers of the first release know no field here.
+    if snapshot.reset_pop_time_ms != 0 {
+        out.i64(snapshot.reset_pop_time_ms);
+    }
 }
 
 /// Reads numbers and fields.
@@ -652,8 +656,12 @@ fn read_snapshot(input: &mut Input<'_>) -> Option<Snapshot> {
         last_pop_time_ms: input.field()?.i64()?,
         start: input.field()?.u64()?,
         runs: Vec::new(),
+        reset_pop_time_ms: 0,
     };
     let mut runs = input.field()?;
+    if !input.0.is_empty() {
+        snapshot.reset_pop_time_ms = input.field()?.i64()?;
+    }
     while !runs.0.is_empty() {
         let count = u64::from(runs.u32()?);
         let kind = runs.u8()?;

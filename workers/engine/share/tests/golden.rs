@@ -17,6 +17,10 @@ fn samples() -> Vec<(&'static str, u16, Body)> {
     let ranges = [100, 101, 105]
         .into_iter()
         .collect::<regent_share::Ranges>();
+    let reset = Snapshot {
+        reset_pop_time_ms: 1_758_000_000_099,
+        ..snapshot()
+    };
     let policy = Policy {
         attempts: 16,
         discards: false,
@@ -103,6 +107,7 @@ fn samples() -> Vec<(&'static str, u16, Body)> {
         ("SNAP", 0, Body::Snap(snapshot())),
         ("MARK", 0, Body::Mark { sync_point: 4 }),
         ("VERSION", 0, Body::Version { version: 2 }),
+        ("SNAP", 0, Body::Snap(reset)),
     ]
 }
 
@@ -134,6 +139,7 @@ fn snapshot() -> Snapshot {
         runs: runs
             .map(|(entry, count)| SnapshotRun { count, entry })
             .collect(),
+        reset_pop_time_ms: 0,
     }
 }
 

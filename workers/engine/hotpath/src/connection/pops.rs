@@ -67,6 +67,7 @@ enum Records<'s> {
 
 /// What one POP takes from its share queues.
 struct Taking<'s> {
+    is_ordered: bool,
     count_left: usize,
     bytes_left: usize,
     /// Records that are delivered again, and those of logical queues.
@@ -83,6 +84,8 @@ struct Taking<'s> {
     is_older_away: bool,
     /// The filter left out so much that the rest is for another POP.
     is_cut: bool,
+    /// Why a share queue could not be read.
+    failure: Option<AppendError>,
 }
 
 /// What one share queue gives.
@@ -332,52 +335,13 @@ impl<'s> Call<'_, '_, 's> {
         let Some(places) = places(reign, request, granted) else {
             return Ok(Popped::Cold);
         };
-        let mut taking = Taking {
-            count_left: usize::try_from(request.count_max).unwrap_or(1),
-            bytes_left: granted.grant.bytes_max.min(self.taker.answer_bytes_max),
-            copied: Vec::new(),
-            fresh: Vec::new(),
-            found: Found::default(),
-            taken: Vec::new(),
-            repeated: None,
-            popped: Vec::new(),
-            is_cold: false,
-            is_older_away: false,
-            is_cut: false,
-        };
+        let bytes_max = granted.grant.bytes_max.min(self.taker.answer_bytes_max);
+        let mut taking = Taking::new(request, bytes_max);
+        let asked = (request, &**granted);
+        let delivery = self.take_from(reign, &places, asked, &mut taking, may_wait)?;
         let elapsed_ms = self.taker.elapsed_ms;
-        let mut delivery = next_delivery(reign, &places, self.now_ms, request.is_ordered);
-        for place in &places {
-            reign.expire(place.sq_id, elapsed_ms);
-            if request.is_ordered {
-                if !taking.taken.is_empty() {
-                    break;
-                }
-                if let Some(repeated) = repeated_attempt(reign, place.sq_id, &request.attempt) {
-                    delivery = repeated;
-                    self.take_again(reign, place, delivery, &mut taking)?;
-                    break;
-                }
-                if is_blocked(reign, place.sq_id, elapsed_ms) {
-                    continue;
-                }
-            }
-            if taking.count_left > 0 && taking.bytes_left > 0 && !taking.is_cold {
-                let filter = granted.grant.filter.as_ref().filter(|_| place.flag == 0);
-                self.take(reign, place, filter, &mut taking, may_wait)?;
-            }
-            taking.found.rest_count += self.rest_of(reign, place);
-        }
         if taking.found.is_empty() {
-            return Ok(if taking.is_cold {
-                Popped::Cold
-            } else if taking.is_cut {
-                Popped::Nothing(Some(elapsed_ms))
-            } else if taking.is_older_away {
-                Popped::Nothing(Some(elapsed_ms.saturating_add(OLDER_RETRY_MS)))
-            } else {
-                Popped::Nothing(next_due(reign, &places))
-            });
+            return taking.nothing(elapsed_ms, next_due(reign, &places));
         }
         let proof = self.prove(reign, &places)?;
         if proof.is_some() {
@@ -415,6 +379,49 @@ impl<'s> Call<'_, '_, 's> {
         Ok(Popped::Answered)
     }
 
+    /// Take messages of some share queues by one delivery. A share queue that cannot be read holds up no other.
+    fn take_from(
+        &mut self,
+        reign: &mut Reign,
+        places: &[Place<'_>],
+        (request, granted): (&PopRequest<'_>, &Granted),
+        taking: &mut Taking<'s>,
+        may_wait: bool,
+    ) -> Result<Delivery, AppendError> {
+        let elapsed_ms = self.taker.elapsed_ms;
+        for place in places {
+            reign.expire(place.sq_id, elapsed_ms);
+        }
+        // The order of the places is another one with each request.
+        let repeated = places.iter().filter(|_| request.is_ordered).find_map(|it| {
+            let delivery = repeated_attempt(reign, it.sq_id, &request.attempt)?;
+            Some((it, delivery))
+        });
+        if let Some((place, delivery)) = repeated {
+            self.take_again(reign, place, delivery, taking)?;
+            return Ok(delivery);
+        }
+        let delivery = next_delivery(reign, places, self.now_ms, request.is_ordered);
+        for place in places {
+            if request.is_ordered {
+                if !taking.taken.is_empty() {
+                    break;
+                }
+                if is_blocked(reign, place.sq_id, elapsed_ms) {
+                    continue;
+                }
+            }
+            if taking.count_left > 0 && taking.bytes_left > 0 && !taking.is_cold {
+                let filter = granted.grant.filter.as_ref().filter(|_| place.flag == 0);
+                if let Err(error) = self.take(reign, place, filter, taking, may_wait) {
+                    taking.failure.get_or_insert(error);
+                }
+            }
+            taking.found.rest_count += self.rest_of(reign, place);
+        }
+        Ok(delivery)
+    }
+
     /// Append a record for an answer to wait for, where another broker may become master: its position.
     ///
     /// A former master that does not know of the next one confirms nothing any more. So it hands out no message,
@@ -448,17 +455,31 @@ impl<'s> Call<'_, '_, 's> {
         self.drop_expired(reign, place, min)?;
         reign.drop_older(place.sq_id);
         let mut part = Part::default();
-        self.take_ready(reign, place, (filter, max), taking, &mut part, may_wait)?;
-        self.take_new(reign, place, (filter, max), taking, &mut part, may_wait)?;
+        let ready = self.take_ready(reign, place, (filter, max), taking, &mut part, may_wait);
+        let read = match ready {
+            // The messages that are left come before new ones.
+            Ok(are_all_taken) if taking.is_ordered && !are_all_taken => Ok(()),
+            Ok(_) => self.take_new(reign, place, (filter, max), taking, &mut part, may_wait),
+            Err(error) => Err(error),
+        };
+        // What was read before a failure is in the answer already.
+        let kept = self.keep_part(reign, place, part, taking);
+        read.and(kept)
+    }
+
+    fn keep_part(
+        &mut self,
+        reign: &mut Reign,
+        place: &Place<'_>,
+        part: Part,
+        taking: &mut Taking<'s>,
+    ) -> Result<(), AppendError> {
         let mut gaps = Ranges::default();
-        gaps.push(part.front.clone().unwrap_or(0..0));
-        let rest: Ranges = part.gaps.iter().copied().collect();
+        gaps.push(part.front.unwrap_or(0..0));
+        let rest: Ranges = part.gaps.into_iter().collect();
         rest.as_slice()
             .iter()
             .for_each(|range| gaps.push(range.clone()));
-        if !gaps.is_empty() {
-            self.finish_gap(reign, place.sq_id, gaps)?;
-        }
         if let Some(last) = part.offsets.last() {
             let (queue_id, next_offset) = place.stored(last + 1);
             taking.popped.push(PoppedOfQueue {
@@ -472,7 +493,10 @@ impl<'s> Call<'_, '_, 's> {
                 .taken
                 .push((place.sq_id, part.offsets.into_iter().collect()));
         }
-        Ok(())
+        if gaps.is_empty() {
+            return Ok(());
+        }
+        self.finish_gap(reign, place.sq_id, gaps)
     }
 
     /// Finish messages that retention has deleted.
@@ -516,7 +540,8 @@ impl<'s> Call<'_, '_, 's> {
         Ok(())
     }
 
-    /// Read messages that were delivered before, or passed over, one by one.
+    /// Read messages that were delivered before, or passed over, one by one. Whether none is left, unless
+    /// the answer is full.
     fn take_ready(
         &mut self,
         reign: &Reign,
@@ -525,35 +550,41 @@ impl<'s> Call<'_, '_, 's> {
         taking: &mut Taking<'s>,
         part: &mut Part,
         may_wait: bool,
-    ) -> Result<(), AppendError> {
+    ) -> Result<bool, AppendError> {
         let Some(wired) = reign.lane.get(place.sq_id) else {
-            return Ok(());
+            return Ok(true);
         };
         let (queue, attempts) = (&wired.queue, wired.policy.attempts);
         for offset in queue.ready(self.taker.elapsed_ms, attempts) {
-            if taking.count_left == 0 || taking.bytes_left == 0 || offset >= max {
-                break;
+            if taking.count_left == 0 || taking.bytes_left == 0 {
+                return Ok(true);
+            }
+            if offset >= max {
+                return Ok(false);
             }
             let entry = queue.entry(offset);
             let filter = filter.filter(|_| entry.count() == 0);
             let read = self.read_at(reign, place, (offset, 1), filter, taking, may_wait)?;
             let Some((found, next)) = read else {
                 taking.note_cold(place, offset, may_wait);
-                break;
+                return Ok(false);
             };
             if found.offsets().eq([offset]) {
-                self.repeat(&found, entry, offset, place, taking, part);
+                let is_added = self.repeat(&found, entry, offset, place, taking, part);
+                if !is_added && taking.is_ordered {
+                    return Ok(false);
+                }
             } else if next > offset {
                 // The filter leaves it out, or retention has deleted it.
                 part.gaps.push(offset);
             } else {
-                break;
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Add one message to the answer, with the number of its deliveries.
+    /// Add one message to the answer, with the number of its deliveries. `false` if it is no record.
     fn repeat(
         &self,
         found: &Records<'s>,
@@ -562,7 +593,7 @@ impl<'s> Call<'_, '_, 's> {
         place: &Place<'_>,
         taking: &mut Taking<'s>,
         part: &mut Part,
-    ) {
+    ) -> bool {
         let (count, first_ms) = match entry {
             Entry::Available {
                 count,
@@ -582,7 +613,7 @@ impl<'s> Call<'_, '_, 's> {
             .parts()
             .all(|record| append_redelivered(&mut taking.copied, record, count, first_ms));
         if !is_added {
-            return;
+            return false;
         }
         if count > 0 {
             taking
@@ -593,6 +624,7 @@ impl<'s> Call<'_, '_, 's> {
         taking.bytes_left = taking.bytes_left.saturating_sub(size);
         part.offsets.push(offset);
         part.bytes += size;
+        true
     }
 
     /// Read messages that were never delivered, as they lie in the log.
@@ -817,6 +849,38 @@ impl Records<'_> {
 }
 
 impl<'s> Taking<'s> {
+    fn new(request: &PopRequest<'_>, bytes_max: usize) -> Self {
+        Self {
+            is_ordered: request.is_ordered,
+            count_left: usize::try_from(request.count_max).unwrap_or(1),
+            bytes_left: bytes_max,
+            copied: Vec::new(),
+            fresh: Vec::new(),
+            found: Found::default(),
+            taken: Vec::new(),
+            repeated: None,
+            popped: Vec::new(),
+            is_cold: false,
+            is_older_away: false,
+            is_cut: false,
+            failure: None,
+        }
+    }
+
+    /// What to answer without any message, while the next hidden one is due at some time.
+    fn nothing(self, elapsed_ms: i64, due_ms: Option<i64>) -> Result<Popped, AppendError> {
+        if self.is_cold {
+            Ok(Popped::Cold)
+        } else if self.is_cut {
+            Ok(Popped::Nothing(Some(elapsed_ms)))
+        } else if self.is_older_away {
+            let again_ms = elapsed_ms.saturating_add(OLDER_RETRY_MS);
+            Ok(Popped::Nothing(Some(again_ms)))
+        } else {
+            self.failure.map_or(Ok(Popped::Nothing(due_ms)), Err)
+        }
+    }
+
     fn add(&mut self, found: Records<'s>) {
         match found {
             Records::Stored(records) => self.fresh.push(records),

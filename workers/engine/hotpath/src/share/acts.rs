@@ -39,6 +39,28 @@ pub enum Change {
     GiveBack(i64),
 }
 
+/// What a message has to be for the broker to give it up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Former {
+    /// Anything, as its consumer wants: whoever has it.
+    Any,
+    /// With no consumer since this delivery.
+    Delivery(Delivery),
+    /// With no consumer, and delivered so many times.
+    Count(u16),
+}
+
+impl Former {
+    fn is_of(self, entry: Entry) -> bool {
+        match (self, entry) {
+            (Self::Any, _) => true,
+            (Self::Delivery(own), Entry::Available { last, .. }) => last == Some(own),
+            (Self::Count(own), Entry::Available { count, .. }) => count == own,
+            (Self::Delivery(_) | Self::Count(_), _) => false,
+        }
+    }
+}
+
 /// A message that was delivered as often as it may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dead {
@@ -104,8 +126,12 @@ impl Shares {
     ) -> Option<Renewed> {
         let mut reign = self.reign();
         let reign = reign.as_mut()?;
-        let sq_id = reign.find(topic, queue_id, group)?;
-        let queue = &reign.lane.get(sq_id)?.queue;
+        let sq_id = reign.find_finishing(topic, queue_id, group)?;
+        let queue = &reign
+            .lane
+            .get(sq_id)
+            .filter(|it| it.queue.is_owned())?
+            .queue;
         let ranges = Ranges::of(offset..offset.checked_add(1)?);
         let is_ordered = delivery.tag == ORDERED_TAG;
         let renewed = Delivery {
@@ -248,8 +274,8 @@ impl Shares {
 
     /// Give a message up (REJECT), in one unit with its copy, if there is one.
     ///
-    /// Of a message in the hands of a consumer, whoever has it. No success if the message is finished already:
-    /// then nothing is written. `None` if the share queue is unknown, or if this broker only acts for its master.
+    /// No success if the message is finished already, or if another consumer has got it since: then nothing is
+    /// written. `None` if the share queue is unknown, or if this broker only acts for its master.
     ///
     /// # Errors
     /// The store refused the unit; nothing is given up.
@@ -258,7 +284,7 @@ impl Shares {
         store: &Store,
         config: &HotPathConfig,
         (topic, queue_id, group): (&str, i32, &str),
-        (offset, disposition): (u64, Disposition),
+        (offset, disposition, former): (u64, Disposition, Former),
         copy: Option<NewMessage<'_>>,
         now_ms: i64,
     ) -> Result<Option<Finished>, AppendError> {
@@ -277,7 +303,11 @@ impl Shares {
             position: reign.end,
             ..Finished::default()
         };
-        let delivery = match wired.queue.entry(offset) {
+        let entry = wired.queue.entry(offset);
+        if !former.is_of(entry) {
+            return Ok(Some(finished));
+        }
+        let delivery = match entry {
             Entry::Forgotten => return Ok(Some(finished)),
             Entry::Acquired { delivery, .. } => delivery,
             Entry::Available { last, .. } => last.unwrap_or(Delivery {

@@ -10,7 +10,7 @@ use regent_commitlog::{
 };
 use regent_share::{Body, Decoded, Record, Records, Snapshot, Wired};
 
-use super::{Beginning, Reign, Shares};
+use super::{Beginning, Reign, Shares, messages_of};
 use crate::broker::HotPathConfig;
 use crate::leading::LeadingSegment;
 
@@ -202,21 +202,24 @@ impl Shares {
             name.topic == topic && queue_ids.contains(&name.queue_id) && wired.queue.is_owned()
         });
         let records: Vec<_> = meant
-            .map(|(sq_id, wired)| Record {
-                flags: 0,
-                sq_id,
-                epoch: wired.queue.epoch(),
-                body: Body::Unown {
-                    member: reign.member,
-                },
+            .map(|(sq_id, wired)| {
+                let record = Record {
+                    flags: 0,
+                    sq_id,
+                    epoch: wired.queue.epoch(),
+                    body: Body::Unown {
+                        member: reign.member,
+                    },
+                };
+                (vec![record], sq_id)
             })
             .collect();
-        if records.is_empty() {
-            return Ok(false);
+        records.iter().for_each(|(_, sq_id)| reign.leave(*sq_id));
+        let is_any = !records.is_empty();
+        for (records, _) in messages_of(records) {
+            reign.append(store, config, &records, now_ms)?;
         }
-        records.iter().for_each(|record| reign.leave(record.sq_id));
-        reign.append(store, config, &records, now_ms)?;
-        Ok(true)
+        Ok(is_any)
     }
 
     /// The states of the share queues of a logical queue that were given away.
