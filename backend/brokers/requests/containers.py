@@ -106,7 +106,9 @@ def _inner_broker(body: InnerBrokerBody) -> InnerBroker:
         path=body.path,
         cluster_name=body.cluster_name,
         broker_group_name=body.broker_name,
-        broker_id=body.broker_id,
+        own_id=body.broker_id if body.is_id_known and body.broker_id >= 0 else None,
+        id_in_file=body.id_in_file if body.id_in_file >= 0 else None,
+        address=body.address,
         is_master=body.is_master,
         failure=body.failure,
     )

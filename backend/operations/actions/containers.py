@@ -85,6 +85,8 @@ class StartInContainer:
             "broker_id": self.broker_id,
             "address": self.address,
             "container_address": self.container_address,
+            # The broker may never have registered.
+            "config_path": self.config_path,
             # The plan warns of what the group loses.
             "interrupts_group": True,
         }
@@ -152,7 +154,8 @@ class AwaitRegistration(Consequence):
 class StopInContainer:
     """Have a container stop a broker, and take it off its list.
 
-    `broker_id` is the own id of the broker, and `id_in_container` the id that the container knows.
+    `broker_id` is the own id of the broker, None if no one knows it. `id_in_container` is the id
+    that the container knows.
     """
 
     tag: ClassVar[str] = "stop_in_container"
@@ -160,7 +163,7 @@ class StopInContainer:
     cluster_name: str
     container_address: str
     broker_group_name: str
-    broker_id: int
+    broker_id: int | None
     id_in_file: int
     id_in_container: int
     config_path: str | None
@@ -168,12 +171,12 @@ class StopInContainer:
     @property
     def step(self) -> PlannedStep:
         """Name the broker and the container."""
-        name = f"{self.broker_group_name}-{self.broker_id}"
-        return PlannedStep("remove", f"Stop {name} in container {self.container_address}")
+        return PlannedStep("remove", f"Stop {self._name} in container {self.container_address}")
 
     async def read(self, context: OperationContext) -> Value:
         """Read whether the container has the broker."""
-        return {"is_listed": await self._is_listed(context)}
+        report = await context.brokers.ask(self.container_address, GetContainer())
+        return {"is_listed": self._is_in(report)}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Remove it; a second attempt finds nothing to do."""
@@ -188,11 +191,12 @@ class StopInContainer:
 
     async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:
         """Read back that the container does not have it."""
-        what = f"{self.broker_group_name}-{self.broker_id} in container {self.container_address}"
+        what = f"{self._name} in container {self.container_address}"
         report = await context.brokers.find(self.container_address, GetContainer())
-        if report is None or report.brokers is None:
+        is_listed = None if report is None else self._is_in(report)
+        if is_listed is None:
             return [ReadBack(what, "none", None, Agreement.UNKNOWN)]
-        return [compare(what, "none", "there" if self._is_in(report) else "none")]
+        return [compare(what, "none", "there" if is_listed else "none")]
 
     def undo(self, step: Step) -> OperationRequest:
         """Add the broker again.
@@ -211,13 +215,17 @@ class StopInContainer:
         }
         return OperationRequest("add_broker", broker)
 
-    async def _is_listed(self, context: OperationContext) -> bool | None:
-        report = await context.brokers.ask(self.container_address, GetContainer())
-        return None if report.brokers is None else self._is_in(report)
+    @property
+    def _name(self) -> str:
+        if self.broker_id is None:
+            return f"the broker of {self.config_path}"
+        return f"{self.broker_group_name}-{self.broker_id}"
 
-    def _is_in(self, report: ContainerReport) -> bool:
-        ids = {self.broker_id, self.id_in_file}
-        return report.find(self.cluster_name, self.broker_group_name, ids) is not None
+    def _is_in(self, report: ContainerReport) -> bool | None:
+        if report.brokers is None or self.config_path is None:
+            return None
+        of_group = self.cluster_name, self.broker_group_name
+        return report.find_file(*of_group, self.config_path) is not None
 
 
 @dataclass(frozen=True, slots=True)

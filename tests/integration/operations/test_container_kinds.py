@@ -1,8 +1,10 @@
 """Operators add brokers to containers and remove them, wherever the worker that does it dies."""
 
+import asyncio
 import itertools
 import socket
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +17,10 @@ from backend.domain.errors import InvalidAddress
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import BrokerSilent, InvalidParameters, PlanBlocked
 from backend.domain.plan import CheckVerdict
-from backend.operations.engine import following
+from backend.operations.engine import following, orders
 from backend.services.cluster.containers import list_containers
 from backend.services.controller.group_changes import BrokerGroupName, find_group
+from backend.views.containers import InnerBrokerOut
 from tests.integration.broker.containers import inner, listed, write_broker, write_container
 from tests.integration.operations.agents import ANNA, CLUSTER
 from tests.long_form import few
@@ -215,6 +218,8 @@ async def test_a_replica_leaves_and_the_last_one_in_sync_stays(agents, tmp_path)
             root.mkdir()
             path = write(root, "broker-g", **named)
             await stack.enter_async_context(running(root, agents, path))
+            # The first one leads.
+            await eventually(lambda: led_by(agents, 1))
         await eventually(lambda: in_sync(agents, {1, 2}))
 
         def meant(broker_id):
@@ -232,6 +237,90 @@ async def test_a_replica_leaves_and_the_last_one_in_sync_stays(agents, tmp_path)
         back = await undo(agents, done)
         assert (back.state, back.outcome) == (S.DONE, "read back as intended")
         await eventually(lambda: in_sync(agents, {1, 2}))
+
+
+async def test_a_broker_whose_id_nobody_knows_is_removed_by_its_file(agents, container, tmp_path):
+    """Its controller does not answer, so it joins no group, and no name server lists it."""
+    silent = f"127.0.0.1:{free_port()}"
+    controlled = {"enableControllerMode": "true", "controllerAddr": silent}
+    path = write(tmp_path, "broker-y", **controlled)
+    planned = await agents.plan("add_broker", **addition(container, path))
+    await agents.confirm(planned)
+    waiting = await agents.end(planned.id)
+    assert waiting.steps[1].state == "waiting"
+    shown = {one.path: one for one in (await containers(agents)).page.items[0].brokers}
+    assert InnerBrokerOut.of(shown[str(path)]).own_id is None
+    assert InnerBrokerOut.of(shown[str(path)]).name is None
+    named = removal("broker-y", config_path=str(path))
+
+    by_file = await agents.plan(
+        "remove_broker", **named, container_address=container.container.address
+    )
+    await orders.cancel_operation(planned.id, ANNA, agents.context)
+    cancelled = await finish(agents, planned.id)
+    back = await undo(agents, cancelled)
+
+    assert [one.name for one in by_file.plan.steps] == ["remove"]
+    assert by_file.target == f"broker-y of {path}"
+    assert block_of(by_file) == ""
+    assert (back.state, back.outcome) == (S.DONE, "read back as intended")
+    assert listed(tmp_path / "container.conf") == ["broker-x"]
+
+
+async def test_a_former_master_that_does_not_run_is_removed_from_its_container(agents, tmp_path):
+    controlled = {"enableControllerMode": "true", "controllerAddr": agents.server.address}
+    named = {"brokerName": "broker-g", "controllerHeartBeatTimeoutMills": "3000", **controlled}
+    async with AsyncExitStack() as stack:
+        servers = []
+        # The file of the second one has an id of its own.
+        for place, own in (("one", {}), ("two", {"brokerId": "1", "brokerRole": "SLAVE"})):
+            root = tmp_path / place
+            root.mkdir()
+            path = write(root, "broker-g", **named, **own)
+            servers.append(await stack.enter_async_context(running(root, agents, path)))
+            await eventually(lambda: led_by(agents, 1))
+        await eventually(lambda: in_sync(agents, {1, 2}))
+        path = str(tmp_path / "one" / "broker-g" / "broker.conf")
+        where = {"container_address": servers[0].container.address, "config_path": path}
+        # The container can't start it again.
+        await asyncio.to_thread(Path(path).write_text, "listenPort=many\n")
+        inner(servers[0], "broker-g").failed.set()
+        await eventually(lambda: led_by(agents, 2))
+        await eventually(lambda: in_sync(agents, {2}))
+
+        by_id = await agents.plan("remove_broker", **removal("broker-g", **where, broker_id=1))
+        done = await order(agents, "remove_broker", **removal("broker-g", **where))
+
+        assert block_of(by_id) == ""
+        assert (done.state, done.outcome) == (S.DONE, "read back as intended")
+        assert listed(tmp_path / "one" / "container.conf") == []
+        assert listed(tmp_path / "two" / "container.conf") == ["broker-g"]
+
+
+async def test_the_undo_adds_a_broker_under_a_controller_by_the_id_of_its_file(agents, tmp_path):
+    controlled = {"enableControllerMode": "true", "controllerAddr": agents.server.address}
+    own = {"brokerId": "1", "brokerRole": "SLAVE"}
+    path = write(tmp_path, "broker-g", **controlled, **own)
+    other = write(tmp_path, "broker-x")
+    async with running(tmp_path, agents, path, other) as server:
+        await await_online(agents, "broker-g")
+        meant = removal("broker-g", broker_id=1, interrupts_group=True)
+        done = await order(agents, "remove_broker", **meant)
+
+        back = await undo(agents, done)
+
+        assert (back.kind, back.state, back.outcome) == (
+            "add_broker",
+            S.DONE,
+            "read back as intended",
+        )
+        assert listed(tmp_path / "container.conf") == ["broker-x", "broker-g"]
+        assert inner(server, "broker-g") is not None
+
+
+async def led_by(agents, broker_id):
+    view = await find_group(BrokerGroupName("broker-g", CLUSTER), agents.context.controller)
+    return view is not None and view.group.master_id == broker_id
 
 
 async def in_sync(agents, ids):
