@@ -55,9 +55,11 @@ class ContainerReport:
 class BrokerFile:
     """Hold the broker that a file on the machine of a container names.
 
-    `problems` are why the container could not start the broker now.
+    `path` is the path that the container would list. `problems` are why the container could not
+    start the broker now.
     """
 
+    path: str
     cluster_name: str
     broker_group_name: str
     broker_id: int

@@ -63,6 +63,7 @@ class ExamineBrokerFile(Request[BrokerFile]):
     def read(self, response: Command) -> BrokerFile:
         body = java_json.decode(response.body, BrokerFileBody)
         return BrokerFile(
+            path=body.path or self.config_path,
             cluster_name=body.cluster_name,
             broker_group_name=body.broker_name,
             broker_id=body.broker_id,

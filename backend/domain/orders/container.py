@@ -57,7 +57,7 @@ class AddBroker:
 class RemoveBroker(BrokerOrder):
     """Have a container stop a broker, and run it no more; its store and its file stay.
 
-    The file names a broker whose id nobody knows: it has not joined its group yet.
+    The file names a broker that has not joined its group yet: the id of such a broker is unknown.
     """
 
     container_address: Annotated[

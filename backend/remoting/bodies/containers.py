@@ -37,8 +37,13 @@ class InnerBrokersBody(Body, frozen=True, kw_only=True):
 
 
 class BrokerFileBody(Body, frozen=True, kw_only=True):
-    """The broker that a file names, and where it would listen; why it can't be added, if so."""
+    """The broker that a file names, and where it would listen; why it can't be added, if so.
 
+    `path` is the path that the container would list. A container of an earlier version does not
+    report it.
+    """
+
+    path: str = ""
     cluster_name: str
     broker_name: str
     broker_id: int

@@ -133,6 +133,19 @@ async def test_a_broker_is_added_and_the_undo_removes_it(agents, container, tmp_
     assert listed(tmp_path / "container.conf") == ["broker-x"]
 
 
+async def test_a_path_is_read_back_as_the_container_lists_it(agents, container, tmp_path):
+    path = write(tmp_path, "broker-y")
+    other = f" {path.parent}/./{path.name} "
+    meant = addition(container, path, config_path=other)
+
+    done = await order(agents, "add_broker", **meant)
+
+    assert (done.state, done.outcome) == (S.DONE, "read back as intended")
+    assert listed(tmp_path / "container.conf") == ["broker-x", "broker-y"]
+    back = await undo(agents, done)
+    assert (back.state, back.outcome) == (S.DONE, "read back as intended")
+
+
 async def test_a_broker_is_removed_and_the_undo_adds_it(agents, container, tmp_path):
     port = inner(container, "broker-x").port
 
@@ -239,7 +252,7 @@ async def test_a_replica_leaves_and_the_last_one_in_sync_stays(agents, tmp_path)
         await eventually(lambda: in_sync(agents, {1, 2}))
 
 
-async def test_a_broker_whose_id_nobody_knows_is_removed_by_its_file(agents, container, tmp_path):
+async def test_a_broker_without_a_known_id_is_removed_by_its_file(agents, container, tmp_path):
     """Its controller does not answer, so it joins no group, and no name server lists it."""
     silent = f"127.0.0.1:{free_port()}"
     controlled = {"enableControllerMode": "true", "controllerAddr": silent}
@@ -272,7 +285,7 @@ async def test_a_former_master_that_does_not_run_is_removed_from_its_container(a
     named = {"brokerName": "broker-g", "controllerHeartBeatTimeoutMills": "3000", **controlled}
     async with AsyncExitStack() as stack:
         servers = []
-        # The file of the second one has an id of its own.
+        # The file of the second one has another id.
         for place, own in (("one", {}), ("two", {"brokerId": "1", "brokerRole": "SLAVE"})):
             root = tmp_path / place
             root.mkdir()

@@ -104,6 +104,7 @@ class Container:
         # The ports and the store of a broker that is there are in use by itself.
         obstacles = [presence] if presence else await asyncio.to_thread(find_obstacles, settings)
         return BrokerFileBody(
+            path=str(path),
             cluster_name=key.cluster_name,
             broker_name=key.broker_name,
             broker_id=key.broker_id,

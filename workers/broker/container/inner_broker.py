@@ -51,7 +51,7 @@ def key_of(settings: BrokerSettings) -> BrokerKey:
 
 
 def address_of(settings: BrokerSettings) -> str:
-    """Return where a broker listens, as it tells the name servers."""
+    """Return the address that a broker registers."""
     return f"{settings.advertised_ip}:{settings.listen_port}"
 
 
