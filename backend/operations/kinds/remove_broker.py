@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from backend.db import broker_groups, logical_queues
 from backend.domain.orders.container import RemoveBroker
 from backend.domain.plan import Check, CheckVerdict, Difference, Plan, Precondition, Risk
-from backend.operations.actions.containers import AwaitDeparture, StopInContainer, list_online
-from backend.operations.actions.static_topics import count_queues
+from backend.operations.actions.containers import AwaitDeparture, StopInContainer
 from backend.operations.engine.kind import Action, Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import groups
 from backend.operations.planning.container_brokers import Present, read_present, settle
+from backend.operations.planning.group_losses import Losses, find_losses
 
 GATE: Final = "the broker group goes on"
+COPIES: Final = "another replica has new messages"
 
 
 async def read_facts(order: RemoveBroker, context: OperationContext) -> Facts[Present]:
@@ -24,17 +24,17 @@ async def read_facts(order: RemoveBroker, context: OperationContext) -> Facts[Pr
         BrokerSilent: the container does not answer, or the broker to find it.
     """
     present = await read_present(order, context)
-    reasons = await _list_losses(present, context)
+    losses = await find_losses(present, context)
     view = present.view
     return Facts(
         present,
         (
             Precondition("address", present.address or "unknown"),
             Precondition("container", present.container_address),
-            Precondition("what the group loses", "; ".join(reasons) or "nothing"),
+            Precondition("what the group loses", "; ".join(losses.reasons) or "nothing"),
             *(groups.epochs_of(view.group) if view is not None else ()),
         ),
-        (_check_place(present), _check_gate(order, reasons)),
+        (_check_place(present), *_check_gate(order, losses)),
     )
 
 
@@ -83,42 +83,15 @@ KIND: Final = Kind(
 )
 
 
-async def _list_losses(present: Present, context: OperationContext) -> list[str]:
-    """Return what the group loses with the broker, each as a phrase."""
-    order, broker, view = present.order, present.broker, present.view
-    of_group = order.cluster_name, order.broker_group_name
-    reasons = []
-    if broker is not None and view is None and broker.is_master and broker.is_online:
-        reasons.append("the broker is the master of its group, which has no controller")
-    if broker is not None and view is not None:
-        in_sync = view.group.sync_state_set.members
-        if view.group.master_id == broker.own_id:
-            reasons.append("the broker leads its group")
-        if broker.own_id in in_sync and not (in_sync & view.liveness.alive_ids) - {broker.own_id}:
-            reasons.append("no other replica in sync is alive")
-    online = await list_online(*of_group, context)
-    if broker is not None:
-        async with context.database.connect() as connection:
-            group = await broker_groups.get(connection, *of_group)
-        if group.acting_id == broker.own_id:
-            reasons.append("the broker acts for the absent master of its group")
-    if not {one.address for one in online} - {present.address}:
-        async with context.database.connect() as connection:
-            led = await logical_queues.count_led_by(connection, *of_group)
-        if led:
-            count = count_queues(sum(led.values()))
-            reasons.append(f"no other broker serves the {count} that the group leads")
-    return reasons
-
-
-def _check_gate(order: RemoveBroker, reasons: list[str]) -> Check:
-    if not reasons:
-        return Check(GATE, CheckVerdict.PASS, "another broker leads it, and has its messages")
-    why = "; ".join(reasons)
+def _check_gate(order: RemoveBroker, losses: Losses) -> tuple[Check, ...]:
+    risks = () if losses.risk is None else (Check(COPIES, CheckVerdict.WARN, losses.risk),)
+    if not losses.reasons:
+        return Check(GATE, CheckVerdict.PASS, losses.rest), *risks
+    why = "; ".join(losses.reasons)
     if order.interrupts_group:
-        return Check(GATE, CheckVerdict.WARN, why)
+        return Check(GATE, CheckVerdict.WARN, why), *risks
     why = f"{why}: drain the broker or elect another master first, or accept it (interrupts_group)"
-    return Check(GATE, CheckVerdict.BLOCK, why)
+    return Check(GATE, CheckVerdict.BLOCK, why), *risks
 
 
 def _check_place(present: Present) -> Check:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from backend.brokers.asking import Brokers
+from backend.brokers.errors import BrokerUnreachable
 from backend.clients.clock import SystemClock
 from backend.db import brokers as broker_rows
 from backend.domain.cluster_scope import ClusterScope
@@ -18,6 +19,7 @@ from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import BrokerSilent, InvalidParameters, PlanBlocked
 from backend.domain.plan import CheckVerdict
 from backend.operations.engine import following, orders
+from backend.remoting.request_code import RequestCode
 from backend.services.cluster.containers import list_containers
 from backend.services.controller.group_changes import BrokerGroupName, find_group
 from backend.views.containers import InnerBrokerOut
@@ -239,10 +241,16 @@ async def test_a_replica_leaves_and_the_last_one_in_sync_stays(agents, tmp_path)
             return removal("broker-g", broker_id=broker_id)
 
         leader = await agents.plan("remove_broker", **meant(1))
+        replica = await agents.plan("remove_broker", **meant(2))
         done = await order(agents, "remove_broker", **meant(2))
         await eventually(lambda: in_sync(agents, {1}))
         last = await agents.plan("remove_broker", **meant(1))
 
+        checks = {one.name: one for one in replica.plan.checks}
+        gate = checks["the broker group goes on"]
+        assert gate.verdict is CheckVerdict.PASS
+        assert gate.why == "broker-g-1 leads it; alive and in sync: broker-g-1"
+        assert "no other replica is in sync" in checks["another replica has new messages"].why
         assert "leads its group" in block_of(leader)
         assert "no other replica in sync" not in block_of(leader)
         assert (done.state, done.outcome) == (S.DONE, "read back as intended")
@@ -329,6 +337,44 @@ async def test_the_undo_adds_a_broker_under_a_controller_by_the_id_of_its_file(a
         )
         assert listed(tmp_path / "container.conf") == ["broker-x", "broker-g"]
         assert inner(server, "broker-g") is not None
+
+
+async def test_a_replica_that_acts_for_its_master_stays(agents, tmp_path, monkeypatch):
+    acting = {"enableSlaveActingMaster": "true", "brokerId": "1", "brokerRole": "SLAVE"}
+    path = write(tmp_path, "broker-g", **acting)
+    async with running(tmp_path, agents, path) as server:
+        await await_online(agents, "broker-g")
+        request = agents.client.request
+
+        async def be_silent(address, code, **fields):
+            """The broker itself reports no figures: the records say that it acts."""
+            if code == RequestCode.GET_BROKER_RUNTIME_INFO:
+                raise BrokerUnreachable(address, "no answer within 3 s")
+            return await request(address, code, **fields)
+
+        monkeypatch.setattr(agents.client, "request", be_silent)
+        where = {"container_address": server.container.address}
+        planned = await agents.plan("remove_broker", **removal("broker-g", broker_id=1), **where)
+
+    assert "acts for the absent master" in block_of(planned)
+
+
+async def test_a_replica_stays_if_its_master_would_refuse_sends(agents, tmp_path):
+    controlled = {"enableControllerMode": "true", "controllerAddr": agents.server.address}
+    least = {"totalReplicas": "2", "inSyncReplicas": "2", "minInSyncReplicas": "2"}
+    async with AsyncExitStack() as stack:
+        for place in ("one", "two"):
+            root = tmp_path / place
+            root.mkdir()
+            path = write(root, "broker-g", **controlled, **least)
+            await stack.enter_async_context(running(root, agents, path))
+            await eventually(lambda: led_by(agents, 1))
+        await eventually(lambda: in_sync(agents, {1, 2}))
+
+        planned = await agents.plan("remove_broker", **removal("broker-g", broker_id=2))
+
+        why = "the master refuses sends then: 1 in sync, minInSyncReplicas is 2"
+        assert why in block_of(planned)
 
 
 async def led_by(agents, broker_id):
