@@ -20,6 +20,8 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 
 PATHS: Final = "brokerConfigPaths"
+CHANGE_TIMEOUT_S: Final = 20.0
+"""A container answers once the store of the broker is open, or closed."""
 CONTAINER_FIGURE: Final = "brokerContainerAddr"
 
 
@@ -78,6 +80,7 @@ class AddBroker(Change):
     """Have a container run the broker of a file."""
 
     code = RequestCode.ADD_BROKER
+    answer_timeout_s = CHANGE_TIMEOUT_S
     header_type = AddBrokerHeader
 
     config_path: str
@@ -88,6 +91,7 @@ class RemoveBroker(Change):
     """Have a container stop a broker; a broker that it does not have is no error."""
 
     code = RequestCode.REMOVE_BROKER
+    answer_timeout_s = CHANGE_TIMEOUT_S
     header_type = RemoveBrokerHeader
 
     cluster_name: str

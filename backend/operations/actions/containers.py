@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from backend.brokers.errors import BrokerRefused
+from backend.brokers.errors import AnswerLate, BrokerRefused
 from backend.brokers.requests.containers import AddBroker, GetContainer, RemoveBroker
 from backend.db import brokers as broker_rows
 from backend.domain.broker import Broker
@@ -53,10 +53,15 @@ class StartInContainer:
         return {"is_listed": self.config_path in report.paths}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
-        """Add the broker, unless an earlier attempt did."""
+        """Add the broker, unless an earlier attempt did.
+
+        The recovery of its store may take longer than any answer. The next step waits for that.
+        """
         change = AddBroker(config_path=self.config_path, fence=fence_of(run))
         try:
             await context.brokers.ask(self.container_address, change)
+        except AnswerLate:
+            return {"is_listed": None}
         except BrokerRefused as error:
             if not (run.is_repeated and ALREADY_THERE in error.reason):
                 raise
@@ -141,6 +146,11 @@ class AwaitRegistration(Consequence):
         return next((one for one in found if one not in self.former_addresses), None)
 
     def _why(self, report: ContainerReport | None) -> str:
+        if report is not None and self.config_path not in report.paths:
+            return (
+                f"the container does not list {self.config_path} yet: the broker recovers its"
+                " store, or its start has failed, which the log of the container says"
+            )
         failures = [
             one.failure
             for one in (report and report.brokers) or ()
@@ -186,7 +196,13 @@ class StopInContainer:
             broker_id=self.id_in_container,
             fence=fence_of(run),
         )
-        await context.brokers.ask(self.container_address, change)
+        try:
+            await context.brokers.ask(self.container_address, change)
+        except AnswerLate:
+            # The container takes the broker off its list before it closes the store.
+            report = await context.brokers.ask(self.container_address, GetContainer())
+            if self._is_in(report) is not False:
+                raise
         return {"is_listed": False}
 
     async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:

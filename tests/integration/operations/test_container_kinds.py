@@ -10,11 +10,13 @@ import pytest
 
 from backend.brokers.asking import Brokers
 from backend.brokers.errors import BrokerUnreachable
+from backend.brokers.requests import containers as containers_requests
 from backend.clients.clock import SystemClock
 from backend.db import brokers as broker_rows
 from backend.domain.cluster_scope import ClusterScope
 from backend.domain.container import ContainerFilter
 from backend.domain.errors import InvalidAddress
+from backend.domain.operation import ATTEMPTS_MAX
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import BrokerSilent, InvalidParameters, PlanBlocked
 from backend.domain.plan import CheckVerdict
@@ -29,6 +31,7 @@ from tests.long_form import few
 from tests.ports import free_port
 from tests.waiting import eventually
 from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.container.inner_broker import InnerBroker
 from workers.broker.container.server import ContainerServer
 from workers.broker.container.settings import load_container
 
@@ -133,6 +136,61 @@ async def test_a_broker_is_added_and_the_undo_removes_it(agents, container, tmp_
     assert ("the broker group goes on", CheckVerdict.WARN) in verdicts(back)
     assert await online(agents, "broker-y") == []
     assert listed(tmp_path / "container.conf") == ["broker-x"]
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+async def test_a_store_that_recovers_for_long_is_waited_for(
+    agents, container, tmp_path, monkeypatch, is_lost
+):
+    path = write(tmp_path, "broker-y")
+    opens, is_open = [], asyncio.Event()
+    add = container.container.add
+
+    async def add_later(path_text):
+        opens.append(path_text)
+        await is_open.wait()
+        if not is_lost:
+            await add(path_text)
+
+    monkeypatch.setattr(container.container, "add", add_later)
+    monkeypatch.setattr(containers_requests.AddBroker, "answer_timeout_s", 0.1)
+    planned = await agents.plan("add_broker", **addition(container, path))
+    await agents.confirm(planned)
+
+    for _ in range(ATTEMPTS_MAX + 1):
+        waiting = await agents.end(planned.id)
+    is_open.set()
+
+    assert [one.state for one in waiting.steps] == ["done", "waiting"]
+    assert "does not list" in waiting.steps[1].error
+    assert opens == [str(path)]
+    if is_lost:
+        await orders.cancel_operation(planned.id, ANNA, agents.context)
+        cancelled = await finish(agents, planned.id)
+        assert cancelled.state is S.PARTLY
+        return
+    done = await finish(agents, planned.id)
+    assert (done.state, done.outcome) == (S.DONE, "read back as intended")
+
+
+@pytest.mark.usefixtures("container")
+async def test_a_broker_that_takes_long_to_stop_is_removed(agents, tmp_path, monkeypatch):
+    stop, may_stop = InnerBroker.stop, asyncio.Event()
+
+    async def stop_later(broker):
+        is_clean = await stop(broker)
+        await may_stop.wait()
+        return is_clean
+
+    monkeypatch.setattr(InnerBroker, "stop", stop_later)
+    monkeypatch.setattr(containers_requests.RemoveBroker, "answer_timeout_s", 0.1)
+
+    done = await order(agents, "remove_broker", **removal("broker-x", interrupts_group=True))
+    may_stop.set()
+
+    assert (done.state, done.outcome) == (S.DONE, "read back as intended")
+    assert max(one.attempt_count for one in done.steps) == 1
+    assert listed(tmp_path / "container.conf") == []
 
 
 async def test_a_path_is_read_back_as_the_container_lists_it(agents, container, tmp_path):
