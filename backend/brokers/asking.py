@@ -64,7 +64,8 @@ class Request(Inquiry[AnswerT_co]):
     A request changes nothing, so it can be repeated; a request that changes something is a
     `Change`. The header has the fields of `header_type` that the request has under the same names.
     The response code `absence` means that there is nothing: then `nothing` is the answer. Answers
-    with a code of `also_read` are read like a success.
+    with a code of `also_read` are read like a success. `answer_timeout_s` is longer than the
+    client's deadline for requests that the peer carries out before it answers.
     """
 
     __slots__ = ()
@@ -73,6 +74,7 @@ class Request(Inquiry[AnswerT_co]):
     absence: ClassVar[int | None] = None
     nothing: ClassVar[Any] = None
     also_read: ClassVar[frozenset[int]] = frozenset()
+    answer_timeout_s: ClassVar[float | None] = None
 
     @property
     def header(self) -> Header | None:
@@ -121,7 +123,13 @@ class Request(Inquiry[AnswerT_co]):
 
     async def put(self, brokers: "Brokers", address: str) -> AnswerT_co:
         """Send the request, and read the answer."""
-        response = await brokers.client.request(address, self.code, ext=self.ext, body=self.body)
+        response = await brokers.client.request(
+            address,
+            self.code,
+            ext=self.ext,
+            body=self.body,
+            answer_timeout_s=self.answer_timeout_s,
+        )
         return self.answer(address, response)
 
 

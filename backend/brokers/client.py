@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 from typing import Final
 
-from backend.brokers.errors import BrokerUnreachable
+from backend.brokers.errors import AnswerLate, BrokerUnreachable
 from backend.remoting.address import split_address
 from backend.remoting.command import Command
 from backend.remoting.errors import LocalProtocolError, RemoteProtocolError
@@ -49,23 +49,31 @@ class RemotingClient:
         *,
         ext: Mapping[str, str] | None = None,
         body: bytes = b"",
+        answer_timeout_s: float | None = None,
     ) -> Command:
         """Send a request and return its answer, with any code.
+
+        `answer_timeout_s` is the time for an answer that takes long; a connection never takes long.
 
         Raises:
             BrokerUnreachable: no connection, no answer before the deadline, or too many
                 requests are open.
+            AnswerLate: the peer has the request, and no answer came before the deadline.
         """
         deadline = asyncio.get_running_loop().time() + self._deadline_s
+        peer = None
         try:
             peer = self._open_peer(address)
             if peer is None:
                 async with asyncio.timeout_at(deadline):
                     peer = await self._connect(address)
+            if answer_timeout_s is not None:
+                deadline = asyncio.get_running_loop().time() + answer_timeout_s
             return await peer.call(code, ext=ext, body=body, deadline=deadline)
         except TimeoutError as error:
-            reason = f"no answer within {self._deadline_s:g} s"
-            raise BrokerUnreachable(address, reason) from error
+            kind = BrokerUnreachable if peer is None else AnswerLate
+            reason = f"no answer within {answer_timeout_s or self._deadline_s:g} s"
+            raise kind(address, reason) from error
         except (OSError, UnicodeError, RemoteProtocolError, LocalProtocolError) as error:
             # A host name that can't be encoded raises UnicodeError.
             raise BrokerUnreachable(address, str(error) or type(error).__name__) from error

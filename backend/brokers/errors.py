@@ -24,6 +24,10 @@ class BrokerUnreachable(NoAnswer):
         return f"{self.address} gave no answer: {self.reason}"
 
 
+class AnswerLate(BrokerUnreachable):
+    """A peer gave no answer in time: it has the request, and may be carrying it out."""
+
+
 class BrokerRefused(NoAnswer):
     """A broker answered with an error."""
 

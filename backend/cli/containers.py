@@ -34,7 +34,7 @@ COLUMNS: Final[Columns] = {
 }
 BROKER_COLUMNS: Final[Columns] = {
     "CLUSTER": "cluster_name",
-    "BROKER": lambda one: one["name"] or "",
+    "BROKER": lambda one: one["name"] or one["broker_group_name"],
     "ROLE": lambda one: "master" if one["is_master"] else "replica",
     "FILE": lambda one: one["path"] or "",
     "FAILURE": lambda one: one["failure"] or "",

@@ -163,15 +163,36 @@ async def get(connection: Connection, cluster_name: str, name: BrokerName) -> Br
     Raises:
         BrokerUnknown: the records of the cluster contain no broker of that name.
     """
-    group = and_(clusters.c.name == cluster_name, broker_groups.c.name == name.broker_group_name)
+    group_name = name.broker_group_name
+    found = await find_known(connection, cluster_name, group_name, own_id=name.own_id)
+    if found is None:
+        raise BrokerUnknown(cluster_name, group_name, name.own_id)
+    return found
+
+
+async def find_known(
+    connection: Connection,
+    cluster_name: str,
+    broker_group_name: str,
+    *,
+    own_id: int | None = None,
+    address: str | None = None,
+) -> Broker | None:
+    """Find a broker by its own id or its address, also one that only a controller still knows.
+
+    The id 0 is the master.
+    """
+    group = and_(clusters.c.name == cluster_name, broker_groups.c.name == broker_group_name)
     known = _select_known(group)
-    column = known.c.broker_id if name.own_id == MASTER_ID else known.c.own_id
+    statement = select(known)
+    if own_id is not None:
+        column = known.c.broker_id if own_id == MASTER_ID else known.c.own_id
+        statement = statement.where(column == own_id)
+    if address is not None:
+        statement = statement.where(known.c.address == address)
     # A broker with a new address may have left the row of its former role and address.
-    newest = select(known).where(column == name.own_id).order_by(known.c.last_registered_at.desc())
-    row = (await connection.execute(newest)).first()
-    if row is None:
-        raise BrokerUnknown(cluster_name, name.broker_group_name, name.own_id)
-    return _broker(row)
+    row = (await connection.execute(statement.order_by(known.c.last_registered_at.desc()))).first()
+    return None if row is None else _broker(row)
 
 
 async def remove(

@@ -18,9 +18,15 @@ class InnerBrokerOut:
     cluster_name: Annotated[str, CLUSTER_NAME]
     broker_group_name: Annotated[str, BROKER_GROUP_NAME]
     name: Annotated[
-        str | None, Text("Name of the broker: its group and own id. Null if its file names none.")
+        str | None, Text("Name of the broker: its group and own id. Null if its id is not known.")
     ]
-    own_id: Annotated[Int64 | None, Text("Own id of the broker. Null if its file names none.")]
+    own_id: Annotated[
+        Int64 | None,
+        Text(
+            "Own id of the broker. Null if its file names no broker, or if the controller has not"
+            " yet said the id."
+        ),
+    ]
     is_master: Annotated[bool, Text("Whether the broker leads its group.")]
     path: Annotated[
         str | None, Text("File of the broker on the machine of its container. Null if unknown.")
@@ -30,12 +36,12 @@ class InnerBrokerOut:
     @classmethod
     def of(cls, one: InnerBroker) -> Self:
         """Show a broker."""
-        is_named = bool(one.broker_group_name)
+        name = None if one.own_id is None else str(BrokerName(one.broker_group_name, one.own_id))
         return cls(
             one.cluster_name,
             one.broker_group_name,
-            str(BrokerName(one.broker_group_name, one.broker_id)) if is_named else None,
-            one.broker_id if is_named else None,
+            name,
+            one.own_id,
             one.is_master,
             one.path or None,
             one.failure or None,

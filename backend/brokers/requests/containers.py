@@ -20,6 +20,8 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 
 PATHS: Final = "brokerConfigPaths"
+CHANGE_TIMEOUT_S: Final = 20.0
+"""A container answers once the store of the broker is open, or closed."""
 CONTAINER_FIGURE: Final = "brokerContainerAddr"
 
 
@@ -63,6 +65,7 @@ class ExamineBrokerFile(Request[BrokerFile]):
     def read(self, response: Command) -> BrokerFile:
         body = java_json.decode(response.body, BrokerFileBody)
         return BrokerFile(
+            path=body.path or self.config_path,
             cluster_name=body.cluster_name,
             broker_group_name=body.broker_name,
             broker_id=body.broker_id,
@@ -77,6 +80,7 @@ class AddBroker(Change):
     """Have a container run the broker of a file."""
 
     code = RequestCode.ADD_BROKER
+    answer_timeout_s = CHANGE_TIMEOUT_S
     header_type = AddBrokerHeader
 
     config_path: str
@@ -87,6 +91,7 @@ class RemoveBroker(Change):
     """Have a container stop a broker; a broker that it does not have is no error."""
 
     code = RequestCode.REMOVE_BROKER
+    answer_timeout_s = CHANGE_TIMEOUT_S
     header_type = RemoveBrokerHeader
 
     cluster_name: str
@@ -106,7 +111,9 @@ def _inner_broker(body: InnerBrokerBody) -> InnerBroker:
         path=body.path,
         cluster_name=body.cluster_name,
         broker_group_name=body.broker_name,
-        broker_id=body.broker_id,
+        own_id=body.broker_id if body.is_id_known and body.broker_id >= 0 else None,
+        id_in_file=body.id_in_file if body.id_in_file >= 0 else None,
+        address=body.address,
         is_master=body.is_master,
         failure=body.failure,
     )

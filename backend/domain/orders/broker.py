@@ -34,9 +34,14 @@ class BrokerOrder:
     @property
     def target(self) -> str:
         """Name the broker, or its address where that was given."""
-        if self.address is not None:
-            return f"{self.broker_group_name}/{self.address}"
-        return str(BrokerName(self.broker_group_name, self.broker_id))
+        return target_of(self)
+
+
+def target_of(order: BrokerOrder) -> str:
+    """Name the broker of an order by its address if one is given, else by its id."""
+    if order.address is not None:
+        return f"{order.broker_group_name}/{order.address}"
+    return str(BrokerName(order.broker_group_name, order.broker_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from backend.domain.broker_name import BrokerName
-from backend.domain.orders.broker import BrokerOrder
+from backend.domain.orders.broker import BrokerOrder, target_of
 from backend.domain.orders.parameter import LONG_MAX, ClusterName, Parameter
 
 ADDRESS_LENGTH_MAX: Final = 300
@@ -55,7 +55,10 @@ class AddBroker:
 
 @dataclass(frozen=True, slots=True)
 class RemoveBroker(BrokerOrder):
-    """Have a container stop a broker, and run it no more; its store and its file stay."""
+    """Have a container stop a broker, and run it no more; its store and its file stay.
+
+    The file names a broker that has not joined its group yet: the id of such a broker is unknown.
+    """
 
     container_address: Annotated[
         str | None,
@@ -67,6 +70,15 @@ class RemoveBroker(BrokerOrder):
             length_max=ADDRESS_LENGTH_MAX,
         ),
     ] = None
+    config_path: Annotated[
+        str | None,
+        Parameter(
+            "Path of the broker's file, as its container lists it, in place of the broker's id.",
+            option="file",
+            length_min=1,
+            length_max=PATH_LENGTH_MAX,
+        ),
+    ] = None
     interrupts_group: Annotated[
         bool,
         Parameter(
@@ -74,3 +86,15 @@ class RemoveBroker(BrokerOrder):
             " replica in sync."
         ),
     ] = False
+
+    @property
+    def target(self) -> str:
+        """Name the broker, or its address or its file where that was given."""
+        if self.names_file_only:
+            return f"{self.broker_group_name} of {self.config_path}"
+        return target_of(self)
+
+    @property
+    def names_file_only(self) -> bool:
+        """Return whether only its file names the broker."""
+        return self.config_path is not None and self.address is None and not self.broker_id

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from backend.brokers.errors import BrokerRefused
+from backend.brokers.errors import AnswerLate, BrokerRefused
 from backend.brokers.requests.containers import AddBroker, GetContainer, RemoveBroker
 from backend.db import brokers as broker_rows
 from backend.domain.broker import Broker
@@ -53,10 +53,15 @@ class StartInContainer:
         return {"is_listed": self.config_path in report.paths}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
-        """Add the broker, unless an earlier attempt did."""
+        """Add the broker, unless an earlier attempt did.
+
+        The recovery of its store may take longer than any answer. The next step waits for that.
+        """
         change = AddBroker(config_path=self.config_path, fence=fence_of(run))
         try:
             await context.brokers.ask(self.container_address, change)
+        except AnswerLate:
+            return {"is_listed": None}
         except BrokerRefused as error:
             if not (run.is_repeated and ALREADY_THERE in error.reason):
                 raise
@@ -85,6 +90,8 @@ class StartInContainer:
             "broker_id": self.broker_id,
             "address": self.address,
             "container_address": self.container_address,
+            # The broker may never have registered.
+            "config_path": self.config_path,
             # The plan warns of what the group loses.
             "interrupts_group": True,
         }
@@ -139,6 +146,11 @@ class AwaitRegistration(Consequence):
         return next((one for one in found if one not in self.former_addresses), None)
 
     def _why(self, report: ContainerReport | None) -> str:
+        if report is not None and self.config_path not in report.paths:
+            return (
+                f"the container does not list {self.config_path} yet: the broker recovers its"
+                " store, or its start has failed, which the log of the container says"
+            )
         failures = [
             one.failure
             for one in (report and report.brokers) or ()
@@ -152,7 +164,8 @@ class AwaitRegistration(Consequence):
 class StopInContainer:
     """Have a container stop a broker, and take it off its list.
 
-    `broker_id` is the own id of the broker, and `id_in_container` the id that the container knows.
+    `broker_id` is the own id of the broker, None if no one knows it. `id_in_container` is the id
+    that the container knows.
     """
 
     tag: ClassVar[str] = "stop_in_container"
@@ -160,7 +173,7 @@ class StopInContainer:
     cluster_name: str
     container_address: str
     broker_group_name: str
-    broker_id: int
+    broker_id: int | None
     id_in_file: int
     id_in_container: int
     config_path: str | None
@@ -168,12 +181,12 @@ class StopInContainer:
     @property
     def step(self) -> PlannedStep:
         """Name the broker and the container."""
-        name = f"{self.broker_group_name}-{self.broker_id}"
-        return PlannedStep("remove", f"Stop {name} in container {self.container_address}")
+        return PlannedStep("remove", f"Stop {self._name} in container {self.container_address}")
 
     async def read(self, context: OperationContext) -> Value:
         """Read whether the container has the broker."""
-        return {"is_listed": await self._is_listed(context)}
+        report = await context.brokers.ask(self.container_address, GetContainer())
+        return {"is_listed": self._is_in(report)}
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Remove it; a second attempt finds nothing to do."""
@@ -183,16 +196,23 @@ class StopInContainer:
             broker_id=self.id_in_container,
             fence=fence_of(run),
         )
-        await context.brokers.ask(self.container_address, change)
+        try:
+            await context.brokers.ask(self.container_address, change)
+        except AnswerLate:
+            # The container takes the broker off its list before it closes the store.
+            report = await context.brokers.ask(self.container_address, GetContainer())
+            if self._is_in(report) is not False:
+                raise
         return {"is_listed": False}
 
     async def verify(self, _step: Step, context: OperationContext) -> Sequence[ReadBack]:
         """Read back that the container does not have it."""
-        what = f"{self.broker_group_name}-{self.broker_id} in container {self.container_address}"
+        what = f"{self._name} in container {self.container_address}"
         report = await context.brokers.find(self.container_address, GetContainer())
-        if report is None or report.brokers is None:
+        is_listed = None if report is None else self._is_in(report)
+        if is_listed is None:
             return [ReadBack(what, "none", None, Agreement.UNKNOWN)]
-        return [compare(what, "none", "there" if self._is_in(report) else "none")]
+        return [compare(what, "none", "there" if is_listed else "none")]
 
     def undo(self, step: Step) -> OperationRequest:
         """Add the broker again.
@@ -211,13 +231,17 @@ class StopInContainer:
         }
         return OperationRequest("add_broker", broker)
 
-    async def _is_listed(self, context: OperationContext) -> bool | None:
-        report = await context.brokers.ask(self.container_address, GetContainer())
-        return None if report.brokers is None else self._is_in(report)
+    @property
+    def _name(self) -> str:
+        if self.broker_id is None:
+            return f"the broker of {self.config_path}"
+        return f"{self.broker_group_name}-{self.broker_id}"
 
-    def _is_in(self, report: ContainerReport) -> bool:
-        ids = {self.broker_id, self.id_in_file}
-        return report.find(self.cluster_name, self.broker_group_name, ids) is not None
+    def _is_in(self, report: ContainerReport) -> bool | None:
+        if report.brokers is None or self.config_path is None:
+            return None
+        of_group = self.cluster_name, self.broker_group_name
+        return report.find_file(*of_group, self.config_path) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from backend.brokers.requests.offsets import ResetConsumerOffset
+from backend.brokers.requests.offsets import ResetConsumerOffset, UpdateConsumerOffset
 from backend.brokers.requests.shares import GetShareMessages, ReleaseShareMessages
 from backend.domain.operation import Step, Value
 from backend.domain.operation_errors import NotUndoable
@@ -82,11 +82,15 @@ class ReleaseMessages(_ShareQueueAction):
 
 @dataclass(frozen=True, slots=True)
 class ResetToOffset(_ShareQueueAction):
-    """Let the group of a share queue go on from an offset; what consumers have is void."""
+    """Let the group of a share queue go on from an offset; what consumers have is void.
+
+    `is_logical` says that the topic is static: id and offset are those of the logical queue.
+    """
 
     tag: ClassVar[str] = "reset_share_queue"
 
     offset: int
+    is_logical: bool = False
 
     @property
     def step(self) -> PlannedStep:
@@ -104,7 +108,9 @@ class ResetToOffset(_ShareQueueAction):
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:
         """Reset it; the attempt of a former worker is not repeated."""
-        change = ResetConsumerOffset(
+        # The broker takes id and offset of a reset (222) as those of a physical queue.
+        request = UpdateConsumerOffset if self.is_logical else ResetConsumerOffset
+        change = request(
             consumer_group=self.name.consumer_group_name,
             topic=self.name.topic,
             queue_id=self.name.queue_id,

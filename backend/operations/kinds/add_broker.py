@@ -74,11 +74,14 @@ async def read_facts(order: AddBroker, context: OperationContext) -> Facts[Prese
 async def preview(order: AddBroker, facts: Facts[Present], _context: OperationContext) -> Plan:
     """Say which broker runs in which process."""
     present = facts.seen
-    address = None if present.file is None else present.file.address
+    file = present.file
+    address = None if file is None else file.address
+    # The container lists the file by this path, however the order wrote it.
+    path = order.config_path if file is None else file.path
     start = StartInContainer(
         order.cluster_name,
         order.container_address,
-        order.config_path,
+        path,
         order.broker_group_name,
         order.broker_id,
         address,
@@ -86,7 +89,7 @@ async def preview(order: AddBroker, facts: Facts[Present], _context: OperationCo
     registration = AwaitRegistration(
         order.cluster_name,
         order.container_address,
-        order.config_path,
+        path,
         order.broker_group_name,
         address,
         tuple(one for _, one in present.online),

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from backend.brokers.errors import NoAnswer
+from backend.brokers.requests.logical_queues import GetStaticTopic
+from backend.brokers.requests.offsets import GetLogicalEnds
 from backend.brokers.requests.topics import GetTopicEnds, QueueEnds
 from backend.domain.operation_errors import BrokerSilent
 from backend.domain.orders.share_queue import ResetShareQueue
@@ -17,10 +19,11 @@ from backend.operations.planning.share_queues import OwnedQueue, count_messages,
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold the share queue and the ends of its queue."""
+    """Hold the share queue and the ends of its queue; of a static topic, the logical queue."""
 
     owned: OwnedQueue
     ends: QueueEnds
+    is_logical: bool
 
     def skipped_count(self, offset: int) -> int:
         """Count the messages before an offset that are not finished; some more within the window.
@@ -45,16 +48,13 @@ async def read_facts(order: ResetShareQueue, context: OperationContext) -> Facts
         BrokerSilent: no master of the broker group answers.
     """
     owned = await read_share_queue(order.cluster_name, order.broker_group_name, order.name, context)
-    try:
-        ends = await context.brokers.ask(owned.master.address, GetTopicEnds(order.topic_name))
-    except NoAnswer as error:
-        raise BrokerSilent(owned.master.address, error.reason) from error
-    present = Present(owned, ends.get(order.queue_id, QueueEnds(0, 0)))
+    present = await _look(order, owned, context)
     return Facts(
         present,
         (
             owned.meant.precondition,
             Precondition("epoch of the last reset", str(owned.queue.reset_epoch)),
+            Precondition("kind of topic", "static" if present.is_logical else "ordinary"),
         ),
         (_check_inside(order, present),),
     )
@@ -69,7 +69,12 @@ async def preview(order: ResetShareQueue, facts: Facts[Present], context: Operat
         present.repeated_count(order.offset),
     )
     action = ResetToOffset(
-        order.cluster_name, order.broker_group_name, owned.master.address, order.name, order.offset
+        order.cluster_name,
+        order.broker_group_name,
+        owned.master.address,
+        order.name,
+        order.offset,
+        present.is_logical,
     )
     return Plan(
         summary=f"Consumer group {group} goes on in {order.target} from offset {order.offset}:"
@@ -99,6 +104,22 @@ async def preview(order: ResetShareQueue, facts: Facts[Present], context: Operat
 
 
 KIND: Final = Kind("reset_share_queue", ResetShareQueue, read_facts, preview, (ResetToOffset,))
+
+
+async def _look(order: ResetShareQueue, owned: OwnedQueue, context: OperationContext) -> Present:
+    address, topic, queue_id = owned.master.address, order.topic_name, order.queue_id
+    try:
+        layout = await context.brokers.ask(address, GetStaticTopic(topic))
+        is_logical = layout is not None and layout.mapping is not None
+        ends = await context.brokers.ask(
+            address,
+            GetLogicalEnds(topic=topic, global_ids=(queue_id,))
+            if is_logical
+            else GetTopicEnds(topic),
+        )
+    except NoAnswer as error:
+        raise BrokerSilent(address, error.reason) from error
+    return Present(owned, ends.get(queue_id, QueueEnds(0, 0)), is_logical)
 
 
 def _impact(group: str, skipped: int, repeated: int) -> tuple[str, ...]:

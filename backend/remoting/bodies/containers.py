@@ -14,13 +14,18 @@ BROKERS_FIELD: Final = "regentBrokers"
 class InnerBrokerBody(Body, frozen=True, kw_only=True):
     """One broker of a container.
 
-    A file that can't be read names no broker. `failure` is empty while the broker runs.
+    A file that can't be read names no broker. `failure` is empty while the broker runs. Under a
+    controller the id of the broker is unknown until it has joined its group: `broker_id` is that of
+    its file then. A container of an earlier version reports neither `id_in_file` nor `address`.
     """
 
     path: str
     cluster_name: str = ""
     broker_name: str = ""
     broker_id: int = -1
+    is_id_known: bool = True
+    id_in_file: int = -1
+    address: str = ""
     is_master: bool = False
     failure: str = ""
 
@@ -32,8 +37,13 @@ class InnerBrokersBody(Body, frozen=True, kw_only=True):
 
 
 class BrokerFileBody(Body, frozen=True, kw_only=True):
-    """The broker that a file names, and where it would listen; why it can't be added, if so."""
+    """The broker that a file names, and where it would listen; why it can't be added, if so.
 
+    `path` is the path that the container would list. A container of an earlier version does not
+    report it.
+    """
+
+    path: str = ""
     cluster_name: str
     broker_name: str
     broker_id: int

@@ -96,7 +96,9 @@ def _container(
             path="",
             cluster_name=one.cluster_name,
             broker_group_name=one.broker_group_name,
-            broker_id=one.name.own_id,
+            own_id=one.name.own_id,
+            id_in_file=None,
+            address=one.address,
             is_master=one.broker_id == MASTER_ID,
             failure="",
         )

@@ -81,6 +81,46 @@ test('a broker is removed by way of a plan', async () => {
       brokerGroupName: 'broker-a',
       brokerId: '2',
       containerAddress: '127.0.0.1:10811',
+      configPath: '/etc/a.conf',
+      interruptsGroup: false,
+    },
+  });
+});
+
+test('a broker without a known id is removed by its file', async () => {
+  const user = userEvent.setup();
+  const stopped = {
+    clusterName: 'regent',
+    brokerGroupName: 'broker-g',
+    name: null,
+    ownId: null,
+    isMaster: false,
+    path: '/etc/g.conf',
+    failure: 'cannot listen on 127.0.0.1:10931',
+  };
+  const container = aContainer();
+  const { address, calls } = renderConsole('/containers', {
+    answers: {
+      Containers: () =>
+        containersPage([{ ...container, brokers: [...container.brokers, stopped] }]),
+      PlanOperation: () => ({ operation: anOperation() }),
+    },
+  });
+  await screen.findByRole('table', table);
+
+  await user.click(screen.getByRole('button', { name: 'Remove /etc/g.conf from its container' }));
+  const form = within(await screen.findByRole('dialog'));
+  await user.click(form.getByRole('button', { name: 'Plan it' }));
+
+  await waitFor(() => expect(address()).toBe(`/operations/${operationId}`));
+  expect(screen.queryByRole('button', { name: /Remove .etc.b.conf/ })).toBeNull();
+  expect(calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan).toEqual({
+    removeBroker: {
+      clusterName: 'regent',
+      brokerGroupName: 'broker-g',
+      brokerId: '0',
+      containerAddress: '127.0.0.1:10811',
+      configPath: '/etc/g.conf',
       interruptsGroup: false,
     },
   });

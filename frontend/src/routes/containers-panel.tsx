@@ -8,6 +8,7 @@ import { Pager } from '@/components/pager';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { UnknownBrokers } from '@/components/unknown-brokers';
+import { wordOf } from '@/features/containers/container-broker-word';
 import { ContainerBrokers } from '@/features/containers/container-brokers';
 import {
   type Container,
@@ -20,14 +21,20 @@ import { usePageTrail } from './use-page-trail';
 import { withinPage } from './within-page';
 
 /** The form for the broker that the address of the page names; none if no container has it. */
-function removalIn(nodes: readonly Container[], at: string | undefined, name: string | undefined) {
+function removalIn(nodes: readonly Container[], at: string | undefined, word: string | undefined) {
   const broker = nodes
     .find(({ address }) => address === at)
-    ?.brokers.find((one) => one.name === name);
-  if (broker?.name == null || broker.ownId === null || at === undefined) return undefined;
-  const { clusterName, brokerGroupName, ownId } = broker;
-  const meant = { clusterName, brokerGroupName, brokerId: ownId, containerAddress: at };
-  return removeBroker(meant, broker.name);
+    ?.brokers.find((one) => wordOf(one) !== null && wordOf(one) === word);
+  if (broker === undefined || at === undefined || word === undefined) return undefined;
+  const { clusterName, brokerGroupName, ownId, path } = broker;
+  const meant = {
+    clusterName,
+    brokerGroupName,
+    brokerId: ownId,
+    containerAddress: at,
+    configPath: path,
+  };
+  return removeBroker(meant, word);
 }
 
 /** The page of containers that the address names, each with its brokers. */
@@ -38,9 +45,9 @@ export function ContainersPanel({ clusterName }: { clusterName: string }) {
   const query = useQuery(containersOf(clusterName, after));
   const trail = usePageTrail();
   const remove = useCallback(
-    (container: Container, name: string) =>
+    (container: Container, word: string) =>
       void navigate({
-        search: (now) => ({ ...now, order: 'remove', broker: name, at: container.address }),
+        search: (now) => ({ ...now, order: 'remove', broker: word, at: container.address }),
         ...withinPage,
       }),
     [navigate],

@@ -25,6 +25,7 @@ from tests.integration.broker.containers import (
 from tests.ports import free_port
 from tests.waiting import eventually
 from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.container.inner_broker import InnerBroker
 from workers.broker.container.server import ContainerServer
 from workers.broker.container.settings import load_container
 
@@ -241,6 +242,7 @@ async def test_a_file_is_examined_without_an_effect(tmp_path, run):
     wrong = await examine(tool, write_broker(tmp_path, "c", listenPort="many"))
 
     assert found == {
+        "path": str(path),
         "clusterName": "TestCluster",
         "brokerName": "b",
         "brokerId": 0,
@@ -357,6 +359,27 @@ async def test_a_broker_comes_up_once_its_port_is_free(tmp_path, run):
     await eventually(lambda: inner(server, "b") is not None)
 
     assert await send_and_read(server, "b", b"1") == [b"1"]
+
+
+async def test_a_container_lists_its_brokers_while_it_adds_one(tmp_path, run, monkeypatch):
+    _, tool = await run(write_broker(tmp_path, "a"))
+    try_open, may_open = InnerBroker.try_open, asyncio.Event()
+
+    async def open_later(broker):
+        await may_open.wait()
+        await try_open(broker)
+
+    monkeypatch.setattr(InnerBroker, "try_open", open_later)
+    path = write_broker(tmp_path, "b")
+
+    adding = tool.start(RequestCode.ADD_BROKER, {"configPath": str(path)})
+    before = await described(tool)
+    may_open.set()
+    added = await adding
+
+    assert set(before) == {"a"}
+    assert added.code == ResponseCode.SUCCESS
+    assert set(await described(tool)) == {"a", "b"}
 
 
 async def test_one_tool_waits_for_the_other(tmp_path, run):

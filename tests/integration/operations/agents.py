@@ -59,12 +59,12 @@ class Wire(RemotingClient):
         self._tripwire = tripwire
         self.asked = []
 
-    async def request(self, address, code, *, ext=None, body=b""):
+    async def request(self, address, code, *, ext=None, body=b"", **more):
         self.asked.append(code)
         if code not in CHANGING:
-            return await super().request(address, code, ext=ext, body=body)
+            return await super().request(address, code, ext=ext, body=body, **more)
         self._tripwire.point("before the effect")
-        answer = await super().request(address, code, ext=ext, body=body)
+        answer = await super().request(address, code, ext=ext, body=body, **more)
         self._tripwire.point("after the effect")
         return answer
 

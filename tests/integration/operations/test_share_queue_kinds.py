@@ -196,6 +196,56 @@ async def test_a_reset_outside_of_the_queue_is_blocked_and_one_of_no_share_queue
     assert planned.plan.block.why == "outside: it holds 0 to 4"
 
 
+async def test_a_reset_in_a_static_topic_means_the_logical_queue(agents):
+    groups = ["broker-a", "broker-b"]
+    await agents.order(
+        "create_static_topic", topic_name="ledger", queue_count=4, broker_groups=groups
+    )
+    client = await Client.connect(agents.brokers["broker-b"].port)
+    await client.heartbeat("billing", "ledger", client_id="c1")
+    # Queue 1 is the physical queue 0 here, and the physical queue 1 is queue 3.
+    for queue_id in (1, 3):
+        for number in range(4):
+            assert (await client.send("ledger", b"%d" % number, queue_id=queue_id)).code == 0
+        taken = await pop(client, "ledger", "billing", queueId=queue_id)
+        assert [await ack(client, one, "billing") for one in taken] == [0] * 4
+    named = QUEUE | {"broker_group_name": "broker-b", "topic_name": "ledger"}
+
+    done = await agents.order("reset_share_queue", **named | {"queue_id": 1}, offset=1)
+
+    assert (done.state, done.outcome) == INTENDED
+    assert done.plan.facts["repeated_count"] == "3"
+    again = await pop(client, "ledger", "billing", queueId=1)
+    assert [(one.queue_id, one.offset) for one in again] == [(1, 1), (1, 2), (1, 3)]
+    assert await pop(client, "ledger", "billing", queueId=3) == []
+    undone = await agents.undo(done)
+    assert (undone.state, undone.outcome) == INTENDED
+    assert await pop(client, "ledger", "billing", queueId=1) == []
+    await client.close()
+
+
+async def test_a_reset_in_a_moved_queue_of_a_static_topic_takes_logical_offsets(agents):
+    groups = ["broker-a", "broker-b"]
+    await agents.order(
+        "create_static_topic", topic_name="ledger", queue_count=2, broker_groups=groups
+    )
+    await agents.send("ledger", 5)
+    await agents.order("move_queues", topic_name="ledger", leaving="broker-a")
+    client = await Client.connect(agents.brokers["broker-b"].port)
+    await client.heartbeat("billing", "ledger", client_id="c1")
+    await agents.send("ledger", 3, name="broker-b")
+    await eventually(lambda: pop(client, "ledger", "billing", queueId=0))
+    named = QUEUE | {"broker_group_name": "broker-b", "topic_name": "ledger"}
+
+    done = await agents.order("reset_share_queue", **named, offset=6)
+
+    assert done.plan.facts["position"] == "0"
+    assert (done.state, done.outcome) == INTENDED
+    again = await pop(client, "ledger", "billing", queueId=0)
+    assert [one.offset for one in again] == [6, 7]
+    await client.close()
+
+
 async def mode_of(agents):
     address = f"127.0.0.1:{agents.brokers['broker-a'].port}"
     return await Brokers(agents.client).ask(address, GetConsumeMode("orders", "billing"))

@@ -51,7 +51,7 @@ class Wire:
         self.response = SimpleNamespace(code=code, ext=ext or {}, body=body, remark=remark)
         self.sent = None
 
-    async def request(self, _address, code, *, ext, body):
+    async def request(self, _address, code, *, ext, body, **_more):
         self.sent = int(code), ext, body
         return self.response
 

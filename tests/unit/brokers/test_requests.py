@@ -29,7 +29,7 @@ class Wire:
     def __init__(self, *answers):
         self.answers, self.sent = list(answers), []
 
-    async def request(self, address, code, *, ext, body):
+    async def request(self, address, code, *, ext, body, **_more):
         self.sent.append((address, int(code), ext, body))
         reported = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(reported, Exception):

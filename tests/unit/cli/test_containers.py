@@ -68,6 +68,24 @@ def test_an_unknown_container_is_not_found(east, capsys):
     assert "regent container list" in capsys.readouterr().err
 
 
+def test_a_broker_without_a_known_id_is_removed_by_its_file(east, capsys):
+    words = ["--container", ADDRESS, "--file", "/etc/b.conf", "--dry-run", *WITH_REASON]
+
+    assert run(["container", "remove-broker", "broker-b", *words]) == ExitCode.DONE
+
+    ((_, planned),) = sent(east)
+    assert planned["parameters"] == {
+        "cluster_name": "east",
+        "broker_group_name": "broker-b",
+        "broker_id": 0,
+        "address": None,
+        "container_address": ADDRESS,
+        "config_path": "/etc/b.conf",
+        "interrupts_group": False,
+    }
+    assert "target: the broker of /etc/b.conf of cluster east" in capsys.readouterr().err
+
+
 def test_a_broker_is_added_by_its_file(east, capsys):
     words = ["--file", "/etc/b.conf", "--broker-group", "b", "--dry-run", *WITH_REASON]
 

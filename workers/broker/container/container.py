@@ -10,13 +10,14 @@ import structlog
 from backend.remoting.bodies.containers import BrokerFileBody, InnerBrokerBody
 from backend.remoting.response_code import ResponseCode
 from workers.broker.configuration.config_file import ConfigFile
+from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.container.broker_files import (
     check_path,
     check_store,
     find_obstacles,
     read_broker_file,
 )
-from workers.broker.container.inner_broker import BrokerKey, InnerBroker, key_of
+from workers.broker.container.inner_broker import BrokerKey, InnerBroker, address_of, key_of
 from workers.broker.container.own_container import LiveMaster
 from workers.broker.container.settings import (
     CONFIG_PATHS,
@@ -76,7 +77,7 @@ class Container:
             if (reason := self._presence_of(key, path)) is not None:
                 raise _refusal(reason)
             await asyncio.to_thread(check_store, loaded.settings)
-            inner = self._inner(path, key)
+            inner = self._inner(path, loaded.settings)
             await inner.try_open()
             if inner.failure:
                 raise _refusal(f"Failed to initialize broker {key}: {inner.failure}")
@@ -103,10 +104,11 @@ class Container:
         # The ports and the store of a broker that is there are in use by itself.
         obstacles = [presence] if presence else await asyncio.to_thread(find_obstacles, settings)
         return BrokerFileBody(
+            path=str(path),
             cluster_name=key.cluster_name,
             broker_name=key.broker_name,
             broker_id=key.broker_id,
-            address=f"{settings.advertised_ip}:{settings.listen_port}",
+            address=address_of(settings),
             is_controlled=settings.controller_mode,
             problems=obstacles,
         )
@@ -137,7 +139,10 @@ class Container:
             InnerBrokerBody(
                 cluster_name=key.cluster_name,
                 broker_name=key.broker_name,
-                broker_id=inner.own_id,
+                broker_id=key.broker_id if inner.own_id is None else inner.own_id,
+                is_id_known=inner.own_id is not None,
+                id_in_file=key.broker_id,
+                address=inner.address,
                 is_master=inner.is_master,
                 path=str(inner.path),
                 failure=inner.failure,
@@ -165,28 +170,30 @@ class Container:
     def _list(self, path: Path) -> None:
         """Take a broker of the list, unless its file does not say which one it is."""
         try:
-            key = key_of(read_broker_file(path, self.settings).settings)
+            settings = read_broker_file(path, self.settings).settings
         except Refusal as error:
             self._note_unusable(path, str(error))
             return
+        key = key_of(settings)
         if key in self._brokers:
             self._note_unusable(path, f"{self._brokers[key].path} names the same broker {key}")
             return
-        self._brokers[key] = self._inner(path, key)
+        self._brokers[key] = self._inner(path, settings)
 
     def _note_unusable(self, path: Path, reason: str) -> None:
         self._unusable[path] = reason
         log.error("broker_not_started", path=str(path), reason=reason)
 
-    def _inner(self, path: Path, key: BrokerKey) -> InnerBroker:
-        return InnerBroker(path, key, partial(read_broker_file, path, self.settings), self)
+    def _inner(self, path: Path, settings: BrokerSettings) -> InnerBroker:
+        return InnerBroker(path, settings, partial(read_broker_file, path, self.settings), self)
 
     def _find(self, key: BrokerKey) -> InnerBroker | None:
         """Return a broker by the id of its file, or by the one that its controller gave it."""
         own_keys = (
             inner
             for inner in self._brokers.values()
-            if key == BrokerKey(inner.key.cluster_name, inner.key.broker_name, inner.own_id)
+            if inner.own_id is not None
+            and key == BrokerKey(inner.key.cluster_name, inner.key.broker_name, inner.own_id)
         )
         return self._brokers.get(key) or next(own_keys, None)
 

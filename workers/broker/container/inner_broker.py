@@ -50,13 +50,23 @@ def key_of(settings: BrokerSettings) -> BrokerKey:
     return BrokerKey(settings.cluster_name, settings.broker_name, settings.broker_id)
 
 
+def address_of(settings: BrokerSettings) -> str:
+    """Return the address that a broker registers."""
+    return f"{settings.advertised_ip}:{settings.listen_port}"
+
+
 class InnerBroker:
     """One broker of a container; belongs to the loop's thread."""
 
     def __init__(
-        self, path: Path, key: BrokerKey, read: Callable[[], LoadedSettings], own: OwnContainer
+        self,
+        path: Path,
+        settings: BrokerSettings,
+        read: Callable[[], LoadedSettings],
+        own: OwnContainer,
     ) -> None:
-        self.path, self.key = path, key
+        self.path, self.key = path, key_of(settings)
+        self._settings = settings
         self.server: BrokerServer | None = None
         self.failure = ""
         self._read, self._own = read, own
@@ -66,9 +76,14 @@ class InnerBroker:
         self._context = contextvars.copy_context()
         self._context.run(
             structlog.contextvars.bind_contextvars,
-            broker_name=key.broker_name,
-            broker_id=key.broker_id,
+            broker_name=self.key.broker_name,
+            broker_id=self.key.broker_id,
         )
+
+    @property
+    def address(self) -> str:
+        """Return where the broker listens, or is to listen."""
+        return address_of(self._settings if self.server is None else self.server.settings)
 
     @property
     def is_master(self) -> bool:
@@ -82,11 +97,12 @@ class InnerBroker:
         return membership.role_id == MASTER_ID
 
     @property
-    def own_id(self) -> int:
-        """Return the id in its group; under a controller the file does not have it."""
-        if self.server is None:
+    def own_id(self) -> int | None:
+        """Return the id in its group; None until its controller has said it."""
+        settings = self._settings if self.server is None else self.server.settings
+        if not settings.controller_mode:
             return self.key.broker_id
-        return self.server.broker.membership.own_id
+        return None if self.server is None else self.server.broker.membership.own_id or None
 
     async def open(self) -> None:
         """Start the broker; its store is opened on a thread.

@@ -1,6 +1,7 @@
 """Listen for tools at the port of a container, and run its brokers.
 
-A connection has one request at a time: the next one is read once the answer is written.
+A connection may have several requests at a time: a tool asks for the list of brokers while a broker
+is being added, which takes as long as the recovery of its store.
 """
 
 import asyncio
@@ -8,7 +9,7 @@ import socket
 from typing import Final
 
 import structlog
-from regent_engine import Decoder, ProtocolError
+from regent_engine import Command, Decoder, ProtocolError
 
 from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.container.container import Container
@@ -20,6 +21,8 @@ FRAME_SIZE_MAX: Final = 1 << 20
 CHUNK_BYTES: Final = 64 << 10
 CONNECTION_COUNT_MAX: Final = 256
 IDLE_S_MAX: Final = 120.0
+REQUEST_COUNT_MAX: Final = 16
+"""With more open requests, a connection is not read."""
 
 log = structlog.get_logger()
 
@@ -87,17 +90,37 @@ class ContainerServer:
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        decoder = Decoder(FRAME_SIZE_MAX)
-        while True:
-            async with asyncio.timeout(IDLE_S_MAX):
-                data = await reader.read(CHUNK_BYTES)
-            if not data:
-                return
-            for command in decoder.receive(data):
-                if command.is_response:
-                    continue
-                reply = await serve(self.container, command)
-                if not command.is_oneway:
-                    async with asyncio.timeout(IDLE_S_MAX):
-                        writer.write(reply)
-                        await writer.drain()
+        decoder, places = Decoder(FRAME_SIZE_MAX), asyncio.Semaphore(REQUEST_COUNT_MAX)
+        requests: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                async with asyncio.timeout(IDLE_S_MAX):
+                    data = await reader.read(CHUNK_BYTES)
+                if not data:
+                    return
+                for command in decoder.receive(data):
+                    if command.is_response:
+                        continue
+                    await places.acquire()
+                    request = asyncio.create_task(self._answer(command, writer, places))
+                    requests.add(request)
+                    request.add_done_callback(requests.discard)
+        finally:
+            # A broker that is being added or removed is not left halfway.
+            await asyncio.gather(*requests)
+
+    async def _answer(
+        self, command: Command, writer: asyncio.StreamWriter, places: asyncio.Semaphore
+    ) -> None:
+        try:
+            reply = await serve(self.container, command)
+            if not command.is_oneway:
+                async with asyncio.timeout(IDLE_S_MAX):
+                    writer.write(reply)
+                    await writer.drain()
+        except (OSError, TimeoutError) as error:
+            log.info("tool_lost", reason=str(error) or "it does not read its answers")
+            # Its end is read then.
+            writer.close()
+        finally:
+            places.release()

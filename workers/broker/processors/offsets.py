@@ -152,6 +152,7 @@ async def _commit_logical(
     if FENCE_FIELD in command.ext and committed is not None:
         # An operator moves a group without consumers. Its next POP begins there.
         broker.shares.reset(led.topic_name, group, led.queue.global_id, committed)
+        broker.polling.release_topic(led.topic_name)
     return _committed_answer(broker, command, offset, committed)
 
 

@@ -5,6 +5,7 @@ import { DataTable } from '@/components/data-table';
 import { Panel } from '@/components/panel';
 import { columnsFor } from '@/components/table-features';
 import { WriteButton } from '@/components/write-button';
+import { wordOf } from './container-broker-word';
 import classes from './container-brokers.module.css';
 import type { Container, InnerBroker } from './container-queries';
 
@@ -12,7 +13,7 @@ const column = columnsFor<InnerBroker>();
 
 type ContainerBrokersProps = {
   container: Container;
-  onRemove: (container: Container, brokerName: string) => void;
+  onRemove: (container: Container, word: string) => void;
 };
 
 /** The brokers of one container: their files, their roles, and why one does not run. */
@@ -26,7 +27,7 @@ export function ContainerBrokers({ container, onRemove }: ContainerBrokersProps)
           header: t('containers.broker'),
           cell: ({ row: { original } }) =>
             original.name === null ? (
-              t('containers.noName')
+              original.brokerGroupName || t('containers.noName')
             ) : (
               <BrokerLink name={original.name} clusterName={original.clusterName} />
             ),
@@ -49,18 +50,20 @@ export function ContainerBrokers({ container, onRemove }: ContainerBrokersProps)
         column.display({
           id: 'actions',
           header: t('table.actions'),
-          cell: ({ row: { original } }) =>
-            original.name === null ? null : (
+          cell: ({ row: { original } }) => {
+            const word = wordOf(original);
+            return word === null ? null : (
               <WriteButton
                 needs="change"
                 size="compact-xs"
                 variant="default"
-                aria-label={t('containers.removeLabel', { name: original.name })}
-                onClick={() => onRemove(container, original.name ?? '')}
+                aria-label={t('containers.removeLabel', { name: word })}
+                onClick={() => onRemove(container, word)}
               >
                 {t('containers.remove')}
               </WriteButton>
-            ),
+            );
+          },
         }),
       ]),
     [t, container, onRemove],

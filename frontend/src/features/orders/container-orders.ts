@@ -9,15 +9,17 @@ export function addBroker(clusterName: string): OrderKind {
 type Removed = {
   clusterName: string;
   brokerGroupName: string;
-  brokerId: string;
+  /** None if no one knows it yet: then the file names the broker. */
+  brokerId: string | null;
   containerAddress: string;
+  configPath: string | null;
 };
 
 /** Has a container stop a broker, and run it no more. */
 export function removeBroker(broker: Removed, brokerName: string): OrderKind {
   return orderForm('removeBroker', {
     target: brokerName,
-    given: { ...broker },
+    given: { ...broker, brokerId: broker.brokerId ?? '0' },
     // What takes an operation back names the broker by its address.
     leftOut: ['address'],
   });
