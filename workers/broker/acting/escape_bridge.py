@@ -161,10 +161,12 @@ class EscapeBridge:
     async def _take_delayed(
         self, level: int, log_position: int, record: Record | None, gone: Callable[[], None]
     ) -> None:
-        queue = None if record is None else _queue_of(record)
+        if record is None:
+            # Damaged here only, as far as this replica knows: the master may have it intact.
+            return
+        queue = _queue_of(record)
         if queue is None:
-            if record is not None:
-                log.error("delayed_message_discarded", log_position=log_position)
+            log.error("delayed_message_discarded", log_position=log_position)
             gone()
         elif log_position in self._broker.state.escaped:
             gone()
@@ -227,8 +229,8 @@ class EscapeBridge:
         self._in_flight_count += 1
         self._idle.clear()
         try:
-            record = await self._read(entry)
-            if record is not None:
+            if not self._is_void(entry):
+                record = await self._read(entry)
                 async with asyncio.timeout(SEND_TIMEOUT_S):
                     address, queue_id = await self._find_target(entry, turn)
                     header = self._header(record, entry, queue_id)
@@ -244,19 +246,30 @@ class EscapeBridge:
             if not self._in_flight_count:
                 self._idle.set()
 
-    async def _read(self, entry: Entry) -> Record | None:
-        """Read a message; None for one that none needs: it is damaged, or its topic is deleted.
+    def _is_void(self, entry: Entry) -> bool:
+        """Return whether none needs a message: its topic was deleted since."""
+        broker = self._broker
+        deleted_at = broker.changes.deleted_at(entry.topic)
+        is_void = entry.log_position < deleted_at and broker.topics.find(entry.topic) is not None
+        if is_void:
+            log.info("escape_to_deleted_topic", topic_name=entry.topic)
+        return is_void
+
+    async def _read(self, entry: Entry) -> Record:
+        """Read a message.
 
         Raises:
+            NotYet: it is damaged here, so it waits for the master, which may have it intact.
             StoreError: the log can't be read now.
         """
         broker = self._broker
-        deleted_at = broker.changes.deleted_at(entry.topic)
-        if entry.log_position < deleted_at and broker.topics.find(entry.topic) is not None:
-            log.info("escape_to_deleted_topic", topic_name=entry.topic)
-            return None
         read = partial(read_or_report, broker.store, entry.log_position)
-        return await broker.read_threads.read(read)
+        record = await broker.read_threads.read(read)
+        if record is None:
+            raise NotYet(
+                f"the message at {entry.log_position} is damaged in the log of this replica"
+            )
+        return record
 
     async def _find_target(self, entry: Entry, turn: int) -> Target:
         """Return where a message goes: messages of one queue go to one queue, in their order.

@@ -25,7 +25,7 @@ from workers.broker.acting.decisions import Decisions, decision_path
 from workers.broker.acting.escape_bridge import PAUSE_S, EscapeBridge
 from workers.broker.acting.fixed_role import FixedRole
 from workers.broker.acting.least_id import Least, LeastId
-from workers.broker.acting.passing_back import Acted, pass_back
+from workers.broker.acting.passing_back import Acted, PassingBack
 from workers.broker.acting.plain_follower import PlainFollower
 from workers.broker.acting.taking_over import stand_by
 from workers.broker.broker import Broker
@@ -436,12 +436,17 @@ class FixedReplica(FixedRole):
     async def _give_and_take(self, acted: Acted, master_address: str) -> None:
         """Pass back first: a master of stock is asked for its state, which replaces this one's."""
         broker = self._broker
-        finished = broker.shares.finished
-        await pass_back(acted, self._decisions, master_address, finished=finished)
-        broker.offsets.forget_acted()
-        with contextlib.suppress(OSError, TimeoutError, RemotingError):
-            # It has taken over since this replica began to copy its log.
-            self._note_master(await ask_master(master_address))
+
+        async def note_offsets() -> None:
+            broker.offsets.forget_acted()
+            with contextlib.suppress(OSError, TimeoutError, RemotingError):
+                # It has taken over since this replica began to copy its log.
+                self._note_master(await ask_master(master_address))
+
+        passing = PassingBack(
+            acted, self._decisions, finished=broker.shares.finished, on_offsets=note_offsets
+        )
+        await passing.run(master_address)
         await StockMetadata(broker, broker.journal, master_address).run()
 
     def _note_master(self, master: HaInfoAnswer) -> None:

@@ -22,6 +22,9 @@ SETTINGS = SimpleNamespace(
 )
 
 
+DAMAGED = 6666
+
+
 def route(*names):
     body = {
         "brokerDatas": [
@@ -69,12 +72,16 @@ class Bridge(EscapeBridge):
             container=None,
             clock=lambda: 0,
             state=SimpleNamespace(escaped=EscapedMessages()),
+            changes=SimpleNamespace(deleted_at=lambda topic: 1 << 20 if topic == "gone" else -1),
+            topics=SimpleNamespace(find=lambda _: SimpleNamespace()),
+            store=SimpleNamespace(held_record=lambda _: None),
+            read_threads=SimpleNamespace(read=run),
         )
         super().__init__(broker, Decisions(path / "decisions.json"))
         self.outcome, self.found, self.sent = outcome, found or record(), []
 
-    async def _read(self, _entry):
-        return self.found
+    async def _read(self, entry):
+        return self.found if entry.log_position != DAMAGED else await super()._read(entry)
 
     async def _send(self, address, header, _record):
         self.sent.append((address, header.queue_id, header))
@@ -85,8 +92,12 @@ class Bridge(EscapeBridge):
     def escaped(self):
         return self._broker.state.escaped
 
-    async def escape(self, position=4711, kind=Kind.DELAYED, *, turn=0, queue_id=0):
-        await self._escape(Entry(position, kind, "orders", queue_id), turn)
+    async def escape(self, position=4711, kind=Kind.DELAYED, *, turn=0, queue_id=0, topic="orders"):
+        await self._escape(Entry(position, kind, topic, queue_id), turn)
+
+
+async def run(work):
+    return work()
 
 
 def properties_of(header):
@@ -186,3 +197,21 @@ async def test_a_pause_waits_for_the_message_that_is_on_its_way(tmp_path):
     assert bridge.escaped_count == 1
     with pytest.raises(NotYet, match="about to serve"):
         await bridge.escape(4712)
+
+
+async def test_a_message_that_is_damaged_here_waits_for_its_master(tmp_path):  # I1
+    bridge, gone = Bridge(tmp_path), []
+
+    with pytest.raises(NotYet, match="damaged"):
+        await bridge.escape(DAMAGED)
+    await bridge._take_delayed(3, DAMAGED, None, lambda: gone.append(DAMAGED))
+
+    assert (bridge.escaped.sorted(), bridge.sent, gone) == ([], [], [])
+
+
+async def test_a_message_of_a_deleted_topic_waits_no_more(tmp_path):
+    bridge = Bridge(tmp_path)
+
+    await bridge.escape(topic="gone")
+
+    assert (bridge.escaped.sorted(), bridge.sent) == ([4711], [])
