@@ -305,7 +305,7 @@ class BrokerServer:
             # Before a replica acts, it has all that this broker took.
             broker.block_writes(WriteBlock.STOPPING)
             broker.stop_deliveries()
-            self._fixed.prepare_to_leave()
+            await self._fixed.prepare_to_leave()
             if self._lone is not None:
                 self._lone.record()
         if broker.name_servers is not None:

@@ -7,6 +7,7 @@ master's. So what it takes is in its tables and files only, until the master tak
 
 import asyncio
 import contextlib
+import math
 from collections import deque
 from collections.abc import Awaitable
 from typing import Final
@@ -349,11 +350,22 @@ class FixedReplica(FixedRole):
         now_s = asyncio.get_running_loop().time()
         if not self.is_acting or now_s < self._gives_way_again_s:
             return
-        self._gives_way_until_s = now_s + GIVEN_WAY_S_MAX
         self._gives_way_again_s = now_s + GIVEN_WAY_PAUSE_S
+        self._give_way_for(GIVEN_WAY_S_MAX)
+
+    async def give_up(self) -> int:
+        """Take nothing any more: this replica stops; return how many members may act next."""
+        # It does not begin to act again, whatever a successor does.
+        self._gives_way_again_s = math.inf
+        self._give_way_for(math.inf)
+        await self._bridge.pause()
+        return sum(1 for _ in self._find_others())
+
+    def _give_way_for(self, duration_s: float) -> None:
+        self._gives_way_until_s = asyncio.get_running_loop().time() + duration_s
         self._broker.offsets.hold(is_held=True)
-        self.passing.pause(GIVEN_WAY_S_MAX)
-        self._hold_pops(GIVEN_WAY_S_MAX)
+        self.passing.pause(min(duration_s, GIVEN_WAY_S_MAX))
+        self._hold_pops(duration_s)
 
     def _stand_in_for_shares(self) -> None:
         """Hand out messages to POP consumers, with the log as it is now."""
