@@ -17,6 +17,7 @@ from typing import Any, Final
 import structlog
 from regent_engine import Store, StoreError
 
+from backend.remoting.headers.replication import HaInfoHeader
 from workers.broker.acting.fixed_master import FixedMaster
 from workers.broker.acting.fixed_replica import FixedReplica
 from workers.broker.acting.group import FixedGroup
@@ -85,6 +86,7 @@ class BrokerServer:
         self.settings = dataclasses.replace(settings, listen_port=port)
         self._member: GroupMember | None = None
         self._fixed: FixedGroup | None = None
+        self._announced = HaInfoHeader()
         self._lone: LoneState | None = None
         self._lone_master: LoneMaster | None = None
         self._verification: Verification | None = None
@@ -210,6 +212,10 @@ class BrokerServer:
         membership.fence()
         await membership.listen()
         self.broker.membership = membership
+        self._announced = HaInfoHeader(
+            master_ha_address=registration_source.ha_address,
+            master_address=registration_source.address,
+        )
         self._member = GroupMember(
             self.settings, membership, own_address=registration_source.address
         )
@@ -246,7 +252,7 @@ class BrokerServer:
         if self.broker.damage is not None:
             await member.mend()
         if self._switch is not None:
-            await conclude_switch(self.broker, self._switch)
+            await conclude_switch(self.broker, self._switch, self._announced)
         self._begin("clean", self.broker.cleaner.run())
         await member.run()
 

@@ -158,6 +158,22 @@ class FixedReplica(FixedRole):
             client = HaClientBody(max_offset=broker.store.max_position, obstacle=reason)
         return HaStatusBody(is_master=False, client=client)
 
+    @property
+    def unpassed(self) -> str:
+        """Return why its master still lacks state that only this replica has; empty if it does not.
+
+        Such state is passed back soon once the master serves.
+        """
+        if self.is_acting:
+            return "it acts for its absent master"
+        counts = {
+            "offsets": sum(map(len, self._broker.offsets.acted.values())),
+            "decisions of transactions": len(self._decisions.kept),
+            "share queues": len(self._broker.shares.finished.kept),
+        }
+        kept = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        return f"it has not yet passed back to its master: {kept}" if kept else ""
+
     def figures(self) -> dict[str, str | int]:
         """Return whether this replica is online, who has the least id, and since when it acts.
 
@@ -205,10 +221,16 @@ class FixedReplica(FixedRole):
             if link is not None:
                 link.retire()
             link = self._served_by = MasterLink(address)
+
+        def is_wanted() -> bool:
+            # A master that is online has taken all of it, and this replica passes nothing back.
+            is_late = acts and self._least.known.broker_id == MASTER_ID and not self._lacks_log
+            return not (self.is_acting or is_late)
+
         with contextlib.suppress(OSError, TimeoutError, RemotingError, InvalidJson):
             # An open question may have the last answer of a master that leaves.
             async with self._copying_state:
-                await stand_by(self._broker, link, acts=acts, is_wanted=lambda: not self.is_acting)
+                await stand_by(self._broker, link, acts=acts, is_wanted=is_wanted)
 
     async def save_acted(self) -> None:
         """Save what is committed here soon, until cancelled: no log has it (I9)."""

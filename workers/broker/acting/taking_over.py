@@ -20,7 +20,7 @@ from backend.remoting.address import split_address
 from backend.remoting.bodies.locks import QueueLocksBody
 from backend.remoting.bodies.shares import FinishedShareBody, FinishedSharesBody
 from backend.remoting.headers import encode_header
-from backend.remoting.headers.replication import EscapedHeader, OffsetTableHeader
+from backend.remoting.headers.replication import EscapedHeader, HaInfoHeader, OffsetTableHeader
 from backend.remoting.headers.shares import FinishedSharesHeader
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -37,6 +37,24 @@ STAND_BY_TIMEOUT_S: Final = 1.0
 POSITION_SIZE: Final = 8
 
 log = structlog.get_logger()
+
+
+async def announce(address: str, header: HaInfoHeader) -> None:
+    """Notify a replica of the master that is about to serve: until then nothing escapes there.
+
+    Raises:
+        OSError: the connection is lost, or the replica refused.
+        TimeoutError: it does not answer in time.
+        RemotingError: it broke the protocol.
+    """
+    requester = await connect(split_address(address), peer_name="replica")
+    try:
+        code = RequestCode.EXCHANGE_BROKER_HA_INFO
+        answer = await requester.call(code, ext=encode_header(header))
+    finally:
+        requester.close()
+    if answer.code != ResponseCode.SUCCESS:
+        raise ConnectionError(f"the replica {address} refused its master: {answer.remark}")
 
 
 async def take_over(broker: Broker, address: str) -> None:
