@@ -56,6 +56,9 @@ def now_ms() -> int:
 class BrokerServer:
     """One broker agent in this process."""
 
+    _announced: HaInfoHeader
+    """The addresses of a broker under a controller, which takes over from replicas that act."""
+
     def __init__(
         self,
         settings: BrokerSettings,
@@ -86,7 +89,6 @@ class BrokerServer:
         self.settings = dataclasses.replace(settings, listen_port=port)
         self._member: GroupMember | None = None
         self._fixed: FixedGroup | None = None
-        self._announced = HaInfoHeader()
         self._lone: LoneState | None = None
         self._lone_master: LoneMaster | None = None
         self._verification: Verification | None = None

@@ -12,6 +12,7 @@ message: then the target asks the producer (S131).
 
 import asyncio
 import zlib
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -65,6 +66,9 @@ SEND_TIMEOUT_S: Final = 3.0
 PAUSE_S: Final = 30.0
 """How long nothing escapes after a master of this group has announced itself."""
 
+TURN_COUNT: Final = 64
+"""The committed messages that one turn of the event loop reads for the outbox."""
+
 ROUTE_FRESH_S: Final = 1.0
 ROUTE_COUNT_MAX: Final = 4_096
 
@@ -104,6 +108,8 @@ class EscapeBridge:
         self._idle = asyncio.Event()
         self._idle.set()
         self._is_open = False
+        # Decisions whose messages came when the outbox had no room, or that are from the file.
+        self._left: deque[int] = deque()
         self._outbox = Outbox(self._escape, clock=broker.clock)
         self.escaped_count = 0
 
@@ -116,8 +122,8 @@ class EscapeBridge:
         self._is_open = True
         self._broker.state.delays.escape_by(self._take_delayed)
         self._broker.timers.escape_by(self._take_timed)
-        for log_position in self._decisions.kept:
-            self.take_decision(log_position)
+        self._left.extend(self._decisions.kept)
+        self.tick()
 
     def end(self) -> None:
         """Let nothing escape any more; what is in the outbox waits for the master."""
@@ -125,7 +131,15 @@ class EscapeBridge:
         self._broker.state.delays.escape_by(None)
         self._broker.timers.escape_by(None)
         self._outbox.clear()
+        self._left.clear()
         self._routes.clear()
+
+    def tick(self) -> None:
+        """Let some of the committed messages escape that found no room in the outbox before."""
+        for _ in range(min(TURN_COUNT, len(self._left))):
+            if not self._outbox.has_room(Kind.COMMITTED):
+                return
+            self._take_committed(self._left.popleft())
 
     async def pause(self) -> None:
         """Send nothing for a while: the master of this group is about to deliver itself.
@@ -134,6 +148,12 @@ class EscapeBridge:
         """
         self._paused_until_s = asyncio.get_running_loop().time() + PAUSE_S
         await self._idle.wait()
+
+    def prolong_pause(self) -> None:
+        """Go on to send nothing: a master of this group is there."""
+        now_s = asyncio.get_running_loop().time()
+        if now_s < self._paused_until_s:
+            self._paused_until_s = now_s + PAUSE_S
 
     def close(self) -> None:
         """Close the connections."""
@@ -182,7 +202,12 @@ class EscapeBridge:
 
     def take_decision(self, log_position: int) -> None:
         """Let a half message escape, by its first record, whose commit waits for the master."""
-        if self._is_open and self._decisions.is_commit_due(log_position):
+        if self._is_open:
+            self._left.append(log_position)
+            self.tick()
+
+    def _take_committed(self, log_position: int) -> None:
+        if log_position not in self._outbox and self._decisions.is_commit_due(log_position):
             half = read_or_report(self._broker.store, log_position)
             if half is not None:
                 self._add_half(
@@ -190,8 +215,11 @@ class EscapeBridge:
                 )
 
     def take_half(self, half: Record) -> bool:
-        """Let a half message escape as one; return False if nothing may escape."""
-        if self._is_open:
+        """Let a half message escape as one; return False if nothing may escape.
+
+        Without room for it the next check of pending transactions brings it again.
+        """
+        if self._is_open and self._outbox.has_room(Kind.UNDECIDED):
             roll_back = EndTransactionHeader(
                 producer_group=half.properties.get(PRODUCER_GROUP, ""),
                 queue_offset=half.queue_offset,
@@ -376,7 +404,7 @@ def _described(kind: Kind, topic: str, lanes: Sequence[Lane], now_ms: int) -> Ou
         kind=kind,
         topic=topic,
         entry_count=sum(len(one.entries) for one in lanes),
-        oldest_age_ms=max(now_ms - one.entries[0][1] for one in lanes),
+        oldest_age_ms=max(now_ms - one.first[1] for one in lanes),
         failure_count=failed.failure_count,
         last_failure=failed.failure,
         next_attempt_in_ms=(

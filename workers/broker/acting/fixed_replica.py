@@ -403,6 +403,13 @@ class FixedReplica(FixedRole):
         self._pops_held_until_s = max(ends_s, self._pops_held_until_s or 0.0)
         self._broker.shares.hold()
 
+    def _prolong_pause(self) -> None:
+        """Hold back what its master may do already: the name servers may not reach this replica."""
+        self._bridge.prolong_pause()
+        if self._pops_held_until_s is not None:
+            ends_s = asyncio.get_running_loop().time() + PAUSE_S
+            self._pops_held_until_s = max(ends_s, self._pops_held_until_s)
+
     def _end_giving_way(self) -> None:
         self._gives_way_until_s = None
         self._broker.offsets.hold(is_held=False)
@@ -514,6 +521,9 @@ class FixedReplica(FixedRole):
             self._end_giving_way()
             self.passing.lead()
             log.warning("successor_not_heard", waited_s=GIVEN_WAY_S_MAX)
+        self._bridge.tick()
+        if self.is_acting and self.follower is not None and self.follower.hears_master:
+            self._prolong_pause()
         held_s = self._pops_held_until_s
         if held_s is not None and asyncio.get_running_loop().time() > held_s:
             self._stand_in_for_shares()
