@@ -350,7 +350,7 @@ async def test_a_broker_that_fails_is_started_again_while_the_others_go_on(tmp_p
 
 
 async def test_a_broker_whose_flush_failed_runs_again_in_the_same_process(tmp_path, run):
-    server, tool = await run(write_broker(tmp_path, "a"), write_broker(tmp_path, "b"))
+    server, _ = await run(write_broker(tmp_path, "a"), write_broker(tmp_path, "b"))
     kept = b"k" * 8_000
     assert await send_and_read(server, "b", kept) == [kept]
     failed = inner(server, "b")
