@@ -17,6 +17,7 @@ from typing import Any, Final
 import structlog
 from regent_engine import Store, StoreError
 
+from backend.remoting.headers.replication import HaInfoHeader
 from workers.broker.acting.fixed_master import FixedMaster
 from workers.broker.acting.fixed_replica import FixedReplica
 from workers.broker.acting.group import FixedGroup
@@ -54,6 +55,9 @@ def now_ms() -> int:
 
 class BrokerServer:
     """One broker agent in this process."""
+
+    _announced: HaInfoHeader
+    """The addresses of a broker under a controller, which takes over from replicas that act."""
 
     def __init__(
         self,
@@ -210,6 +214,10 @@ class BrokerServer:
         membership.fence()
         await membership.listen()
         self.broker.membership = membership
+        self._announced = HaInfoHeader(
+            master_ha_address=registration_source.ha_address,
+            master_address=registration_source.address,
+        )
         self._member = GroupMember(
             self.settings, membership, own_address=registration_source.address
         )
@@ -246,7 +254,7 @@ class BrokerServer:
         if self.broker.damage is not None:
             await member.mend()
         if self._switch is not None:
-            await conclude_switch(self.broker, self._switch)
+            await conclude_switch(self.broker, self._switch, self._announced)
         self._begin("clean", self.broker.cleaner.run())
         await member.run()
 
@@ -305,7 +313,7 @@ class BrokerServer:
             # Before a replica acts, it has all that this broker took.
             broker.block_writes(WriteBlock.STOPPING)
             broker.stop_deliveries()
-            self._fixed.prepare_to_leave()
+            await self._fixed.prepare_to_leave()
             if self._lone is not None:
                 self._lone.record()
         if broker.name_servers is not None:

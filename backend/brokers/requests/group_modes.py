@@ -43,11 +43,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class ModeReport:
-    """Hold the present mode of a broker, the end of its log, and what keeps it from switching."""
+    """Hold the present mode of a broker, the end of its log, and what keeps it from switching.
+
+    An obstacle may pass without an operator.
+    """
 
     mode: GroupMode
     log_end: int
     obstacle: str | None
+    obstacle_passes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,9 @@ class TrySwitch(Request[ModeReport | None]):
 
     def read(self, response: Command) -> ModeReport:
         found = decode_header(SwitchModeAnswer, response.ext)
-        return ModeReport(GroupMode(found.mode), found.log_end, found.obstacle)
+        return ModeReport(
+            GroupMode(found.mode), found.log_end, found.obstacle, bool(found.obstacle_passes)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,8 @@ class SwitchBroker(_PlaceAction):
         """Order it, unless the broker is in that mode."""
         found = await self._find(context)
         if found is None or found.mode is not self.place.mode:
+            if found is not None and found.obstacle_passes:
+                raise Waiting(f"{self.name}: {found.obstacle}", {"mode": found.mode})
             await self._check_master(context)
             await context.brokers.ask(
                 self.address, SwitchMode(place=self.place, fence=fence_of(run))

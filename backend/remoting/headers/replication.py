@@ -95,3 +95,5 @@ class SwitchModeAnswer(Header, frozen=True, kw_only=True):
     mode: str
     log_end: Int64
     obstacle: str | None = None
+    obstacle_passes: bool | None = None
+    """Whether the broker works on the removal of the obstacle, so that the sender waits."""

@@ -97,6 +97,27 @@ async def test_a_replica_that_acts_next_has_what_the_last_one_took(fixed_group):
     assert await is_locked_for_others(master, "c2")
 
 
+async def test_a_replica_that_stops_leaves_nothing_behind_that_the_next_one_lacks(
+    fixed_group,
+):  # I9, I11
+    await add_three(fixed_group)
+    fixed_group.kill(2)
+    second = await fixed_group.start(2, syncBrokerMemberGroupPeriod="3000")
+    await fixed_group.await_members({0, 1, 2})
+    fixed_group.kill(0)
+    await await_acting(fixed_group, {1})
+    first = fixed_group.clients[1]
+    assert (await commit(first, 2)).code == 0
+    assert await lock(first, "c1")
+
+    await fixed_group.stop(1)
+    await await_acting(fixed_group, {2})
+
+    assert not fixed_group.agents[1].events("state_not_copied")
+    assert await committed(second) == 2
+    assert not await lock(second, "c2")
+
+
 async def test_a_replica_that_is_offline_keeps_what_it_took(fixed_group):  # I9
     """No record of the master that is older replaces it, however long it is not online."""
     master, replica = await fixed_group.add_pair()

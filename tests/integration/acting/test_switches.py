@@ -253,3 +253,36 @@ async def await_all_read(client, wanted, doubtful):
     found = await eventually(found_all)
     assert len(found) == len(set(found))
     assert set(found) <= wanted | doubtful
+
+
+async def test_a_replica_gets_no_controller_while_only_it_has_some_state(fixed_group):
+    # D16, I9
+    master, replica = await fixed_group.add_pair()
+    assert (await master.heartbeat("g", "orders")).code == 0
+    assert (await master.send("orders", b"m")).code == 0
+    await fixed_group.await_copy(1)
+    fixed_group.kill(0)
+    await fixed_group.await_acting(1)
+    assert (await commit(replica, 1)).code == 0
+    fields = {
+        "mode": "controller",
+        "brokerId": "1",
+        "replicaCount": "2",
+        "masterAddress": fixed_group.address(0),
+        "founds": "false",
+    }
+
+    async def trial():
+        told = await replica.call(7026, fields | {"isTrial": "true"})
+        return told.ext.get("obstacle"), told.ext.get("obstaclePasses")
+
+    assert await trial() == ("it acts for its absent master", "true")
+    refused = await replica.call(7026, fields | {"isTrial": "false"})
+    assert (refused.code, refused.remark) == (2, "it acts for its absent master")
+    await fixed_group.start(0)
+    await fixed_group.await_members({0, 1})
+
+    async def is_free():
+        return await trial() == (None, None)
+
+    await eventually(is_free)

@@ -1,12 +1,15 @@
 """Broker containers (RIP-31): several brokers in one process, added and removed by tools."""
 
 import asyncio
+import contextlib
 import errno
+import os
 import socket
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from regent_engine import StoreError
 
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
@@ -346,6 +349,29 @@ async def test_a_broker_that_fails_is_started_again_while_the_others_go_on(tmp_p
     assert await send_and_read(server, "b", b"2") == [b"1", b"2"]
     assert inner(server, "a") is other
     assert (await described(tool))["b"]["failure"] == ""
+
+
+async def test_a_broker_whose_flush_failed_runs_again_in_the_same_process(tmp_path, run):
+    server, _ = await run(write_broker(tmp_path, "a"), write_broker(tmp_path, "b"))
+    kept = b"k" * 8_000
+    assert await send_and_read(server, "b", kept) == [kept]
+    failed = inner(server, "b")
+    failed.store.flush()
+    (segment,) = (tmp_path / "b").rglob("commitlog/00000000000000000000")
+    content = segment.read_bytes()
+
+    os.truncate(segment, 4096)
+    client = await client_of(server, "b")
+    with contextlib.suppress(ConnectionResetError):
+        await client.send("orders", kept)
+    with pytest.raises(StoreError):
+        failed.store.flush()
+    segment.write_bytes(content)
+    failed.failed.set()
+    await eventually(lambda: inner(server, "b") not in {None, failed})
+
+    assert (await send_and_read(server, "b", b"more"))[0] == kept
+    assert await send_and_read(server, "a", b"1") == [b"1"]
 
 
 async def test_a_broker_comes_up_once_its_port_is_free(tmp_path, run):

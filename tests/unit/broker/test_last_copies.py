@@ -22,28 +22,35 @@ async def waiting():
     task.cancel()
 
 
+def ask_all(copies, member, broker_id):
+    copies.note_offsets(member, broker_id)
+    copies.note_locks(member)
+    copies.note_shares(member)
+
+
 async def test_a_broker_that_leaves_no_member_behind_waits_for_none():
     await LastCopies().wait()
 
 
-async def test_each_member_must_have_asked_for_offsets_and_then_for_locks(waiting):
+async def test_each_member_must_have_asked_for_offsets_then_locks_then_share_queues(waiting):
     copies, task = waiting
     first, again, second = Caller(), Caller(), Caller()
 
-    copies.note_offsets(first, 1)
-    copies.note_locks(first)
+    ask_all(copies, first, 1)
     # A second connection of the same member.
-    copies.note_offsets(again, 1)
-    copies.note_locks(again)
+    ask_all(copies, again, 1)
     # The locks of a question that began before the state was final are the end of an older copy.
     copies.note_locks(second)
+    copies.note_shares(second)
     await asyncio.sleep(0)
     assert not task.done()
 
     copies.note_offsets(second, 2)
+    copies.note_shares(second)
+    copies.note_locks(second)
     await asyncio.sleep(0)
     assert not task.done()
-    copies.note_locks(second)
+    copies.note_shares(second)
     await task
 
 
@@ -54,11 +61,11 @@ async def test_questions_before_the_state_is_final_have_no_effect():
     task = asyncio.create_task(copies.wait())
     await asyncio.sleep(0)
     copies.note_locks(member)
+    copies.note_shares(member)
     await asyncio.sleep(0)
     assert not task.done()
 
-    copies.note_offsets(member, 1)
-    copies.note_locks(member)
+    ask_all(copies, member, 1)
     await task
 
 

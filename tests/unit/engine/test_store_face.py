@@ -111,6 +111,25 @@ def test_a_store_opened_again_holds_its_messages(tmp_path: Path) -> None:
     again.close()
 
 
+def test_a_store_that_can_not_be_closed_cleanly_lets_its_directory_go(tmp_path: Path) -> None:
+    """A container starts the broker again in the same process."""
+    store = open_store(tmp_path)
+    store.append("Orders", 0, b"x", b"")
+    mark = tmp_path / "abort"
+    mark.unlink()
+    mark.mkdir()
+
+    with pytest.raises(StoreError):
+        store.close()
+    mark.rmdir()
+    mark.touch()
+    again = open_store(tmp_path)
+
+    assert again.queues() == [("Orders", 0, 0, 1)]
+    store.close()
+    again.close()
+
+
 def test_time_finds_offsets(store: Store) -> None:
     appended = [store.append("Orders", 0, b"x", b"") for _ in range(3)]
 

@@ -81,15 +81,10 @@ class Decisions:
         self._kept[log_position] = dict(fields) | changed
         self._change_count += 1
 
-    async def forget(self, log_position: int) -> None:
-        """Drop a decision that the master has.
-
-        Raises:
-            OSError: the disk refused; the master gets the decision again, which changes nothing.
-        """
+    def forget(self, log_position: int) -> None:
+        """Drop a decision that the master has; if it gets the decision again, nothing changes."""
         if self._kept.pop(log_position, None) is not None:
             self._change_count += 1
-            await self.save()
 
     async def save(self) -> None:
         """Save the decisions if they have changed.

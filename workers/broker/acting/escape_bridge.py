@@ -12,6 +12,7 @@ message: then the target asks the producer (S131).
 
 import asyncio
 import zlib
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -65,6 +66,9 @@ SEND_TIMEOUT_S: Final = 3.0
 PAUSE_S: Final = 30.0
 """How long nothing escapes after a master of this group has announced itself."""
 
+TURN_COUNT: Final = 64
+"""The committed messages that one turn of the event loop reads for the outbox."""
+
 ROUTE_FRESH_S: Final = 1.0
 ROUTE_COUNT_MAX: Final = 4_096
 
@@ -104,6 +108,8 @@ class EscapeBridge:
         self._idle = asyncio.Event()
         self._idle.set()
         self._is_open = False
+        # Decisions whose messages came when the outbox had no room, or that are from the file.
+        self._left: deque[int] = deque()
         self._outbox = Outbox(self._escape, clock=broker.clock)
         self.escaped_count = 0
 
@@ -116,8 +122,8 @@ class EscapeBridge:
         self._is_open = True
         self._broker.state.delays.escape_by(self._take_delayed)
         self._broker.timers.escape_by(self._take_timed)
-        for log_position in self._decisions.kept:
-            self.take_decision(log_position)
+        self._left.extend(self._decisions.kept)
+        self.tick()
 
     def end(self) -> None:
         """Let nothing escape any more; what is in the outbox waits for the master."""
@@ -125,7 +131,15 @@ class EscapeBridge:
         self._broker.state.delays.escape_by(None)
         self._broker.timers.escape_by(None)
         self._outbox.clear()
+        self._left.clear()
         self._routes.clear()
+
+    def tick(self) -> None:
+        """Let some of the committed messages escape that found no room in the outbox before."""
+        for _ in range(min(TURN_COUNT, len(self._left))):
+            if not self._outbox.has_room(Kind.COMMITTED):
+                return
+            self._take_committed(self._left.popleft())
 
     async def pause(self) -> None:
         """Send nothing for a while: the master of this group is about to deliver itself.
@@ -134,6 +148,12 @@ class EscapeBridge:
         """
         self._paused_until_s = asyncio.get_running_loop().time() + PAUSE_S
         await self._idle.wait()
+
+    def prolong_pause(self) -> None:
+        """Go on to send nothing: a master of this group is there."""
+        now_s = asyncio.get_running_loop().time()
+        if now_s < self._paused_until_s:
+            self._paused_until_s = now_s + PAUSE_S
 
     def close(self) -> None:
         """Close the connections."""
@@ -161,10 +181,12 @@ class EscapeBridge:
     async def _take_delayed(
         self, level: int, log_position: int, record: Record | None, gone: Callable[[], None]
     ) -> None:
-        queue = None if record is None else _queue_of(record)
+        if record is None:
+            # Damaged here only, as far as this replica knows: the master may have it intact.
+            return
+        queue = _queue_of(record)
         if queue is None:
-            if record is not None:
-                log.error("delayed_message_discarded", log_position=log_position)
+            log.error("delayed_message_discarded", log_position=log_position)
             gone()
         elif log_position in self._broker.state.escaped:
             gone()
@@ -180,7 +202,12 @@ class EscapeBridge:
 
     def take_decision(self, log_position: int) -> None:
         """Let a half message escape, by its first record, whose commit waits for the master."""
-        if self._is_open and self._decisions.is_commit_due(log_position):
+        if self._is_open:
+            self._left.append(log_position)
+            self.tick()
+
+    def _take_committed(self, log_position: int) -> None:
+        if log_position not in self._outbox and self._decisions.is_commit_due(log_position):
             half = read_or_report(self._broker.store, log_position)
             if half is not None:
                 self._add_half(
@@ -188,8 +215,11 @@ class EscapeBridge:
                 )
 
     def take_half(self, half: Record) -> bool:
-        """Let a half message escape as one; return False if nothing may escape."""
-        if self._is_open:
+        """Let a half message escape as one; return False if nothing may escape.
+
+        Without room for it the next check of pending transactions brings it again.
+        """
+        if self._is_open and self._outbox.has_room(Kind.UNDECIDED):
             roll_back = EndTransactionHeader(
                 producer_group=half.properties.get(PRODUCER_GROUP, ""),
                 queue_offset=half.queue_offset,
@@ -227,8 +257,8 @@ class EscapeBridge:
         self._in_flight_count += 1
         self._idle.clear()
         try:
-            record = await self._read(entry)
-            if record is not None:
+            if not self._is_void(entry):
+                record = await self._read(entry)
                 async with asyncio.timeout(SEND_TIMEOUT_S):
                     address, queue_id = await self._find_target(entry, turn)
                     header = self._header(record, entry, queue_id)
@@ -244,19 +274,30 @@ class EscapeBridge:
             if not self._in_flight_count:
                 self._idle.set()
 
-    async def _read(self, entry: Entry) -> Record | None:
-        """Read a message; None for one that none needs: it is damaged, or its topic is deleted.
+    def _is_void(self, entry: Entry) -> bool:
+        """Return whether none needs a message: its topic was deleted since."""
+        broker = self._broker
+        deleted_at = broker.changes.deleted_at(entry.topic)
+        is_void = entry.log_position < deleted_at and broker.topics.find(entry.topic) is not None
+        if is_void:
+            log.info("escape_to_deleted_topic", topic_name=entry.topic)
+        return is_void
+
+    async def _read(self, entry: Entry) -> Record:
+        """Read a message.
 
         Raises:
+            NotYet: it is damaged here, so it waits for the master, which may have it intact.
             StoreError: the log can't be read now.
         """
         broker = self._broker
-        deleted_at = broker.changes.deleted_at(entry.topic)
-        if entry.log_position < deleted_at and broker.topics.find(entry.topic) is not None:
-            log.info("escape_to_deleted_topic", topic_name=entry.topic)
-            return None
         read = partial(read_or_report, broker.store, entry.log_position)
-        return await broker.read_threads.read(read)
+        record = await broker.read_threads.read(read)
+        if record is None:
+            raise NotYet(
+                f"the message at {entry.log_position} is damaged in the log of this replica"
+            )
+        return record
 
     async def _find_target(self, entry: Entry, turn: int) -> Target:
         """Return where a message goes: messages of one queue go to one queue, in their order.
@@ -363,7 +404,7 @@ def _described(kind: Kind, topic: str, lanes: Sequence[Lane], now_ms: int) -> Ou
         kind=kind,
         topic=topic,
         entry_count=sum(len(one.entries) for one in lanes),
-        oldest_age_ms=max(now_ms - one.entries[0][1] for one in lanes),
+        oldest_age_ms=max(now_ms - one.first[1] for one in lanes),
         failure_count=failed.failure_count,
         last_failure=failed.failure,
         next_attempt_in_ms=(

@@ -7,6 +7,7 @@ master's. So what it takes is in its tables and files only, until the master tak
 
 import asyncio
 import contextlib
+import math
 from collections import deque
 from collections.abc import Awaitable
 from typing import Final
@@ -25,7 +26,7 @@ from workers.broker.acting.decisions import Decisions, decision_path
 from workers.broker.acting.escape_bridge import PAUSE_S, EscapeBridge
 from workers.broker.acting.fixed_role import FixedRole
 from workers.broker.acting.least_id import Least, LeastId
-from workers.broker.acting.passing_back import Acted, pass_back
+from workers.broker.acting.passing_back import Acted, PassingBack
 from workers.broker.acting.plain_follower import PlainFollower
 from workers.broker.acting.taking_over import stand_by
 from workers.broker.broker import Broker
@@ -157,6 +158,22 @@ class FixedReplica(FixedRole):
             client = HaClientBody(max_offset=broker.store.max_position, obstacle=reason)
         return HaStatusBody(is_master=False, client=client)
 
+    @property
+    def unpassed(self) -> str:
+        """Return why its master still lacks state that only this replica has; empty if it does not.
+
+        Such state is passed back soon once the master serves.
+        """
+        if self.is_acting:
+            return "it acts for its absent master"
+        counts = {
+            "offsets": sum(map(len, self._broker.offsets.acted.values())),
+            "decisions of transactions": len(self._decisions.kept),
+            "share queues": len(self._broker.shares.finished.kept),
+        }
+        kept = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        return f"it has not yet passed back to its master: {kept}" if kept else ""
+
     def figures(self) -> dict[str, str | int]:
         """Return whether this replica is online, who has the least id, and since when it acts.
 
@@ -204,10 +221,16 @@ class FixedReplica(FixedRole):
             if link is not None:
                 link.retire()
             link = self._served_by = MasterLink(address)
+
+        def is_wanted() -> bool:
+            # A master that is online has taken all of it, and this replica passes nothing back.
+            is_late = acts and self._least.known.broker_id == MASTER_ID and not self._lacks_log
+            return not (self.is_acting or is_late)
+
         with contextlib.suppress(OSError, TimeoutError, RemotingError, InvalidJson):
             # An open question may have the last answer of a master that leaves.
             async with self._copying_state:
-                await stand_by(self._broker, link, acts=acts, is_wanted=lambda: not self.is_acting)
+                await stand_by(self._broker, link, acts=acts, is_wanted=is_wanted)
 
     async def save_acted(self) -> None:
         """Save what is committed here soon, until cancelled: no log has it (I9)."""
@@ -349,11 +372,22 @@ class FixedReplica(FixedRole):
         now_s = asyncio.get_running_loop().time()
         if not self.is_acting or now_s < self._gives_way_again_s:
             return
-        self._gives_way_until_s = now_s + GIVEN_WAY_S_MAX
         self._gives_way_again_s = now_s + GIVEN_WAY_PAUSE_S
+        self._give_way_for(GIVEN_WAY_S_MAX)
+
+    async def give_up(self) -> int:
+        """Take nothing any more: this replica stops; return how many members may act next."""
+        # It does not begin to act again, whatever a successor does.
+        self._gives_way_again_s = math.inf
+        self._give_way_for(math.inf)
+        await self._bridge.pause()
+        return sum(1 for _ in self._find_others())
+
+    def _give_way_for(self, duration_s: float) -> None:
+        self._gives_way_until_s = asyncio.get_running_loop().time() + duration_s
         self._broker.offsets.hold(is_held=True)
-        self.passing.pause(GIVEN_WAY_S_MAX)
-        self._hold_pops(GIVEN_WAY_S_MAX)
+        self.passing.pause(min(duration_s, GIVEN_WAY_S_MAX))
+        self._hold_pops(duration_s)
 
     def _stand_in_for_shares(self) -> None:
         """Hand out messages to POP consumers, with the log as it is now."""
@@ -368,6 +402,13 @@ class FixedReplica(FixedRole):
         ends_s = asyncio.get_running_loop().time() + wait_s
         self._pops_held_until_s = max(ends_s, self._pops_held_until_s or 0.0)
         self._broker.shares.hold()
+
+    def _prolong_pause(self) -> None:
+        """Hold back what its master may do already: the name servers may not reach this replica."""
+        self._bridge.prolong_pause()
+        if self._pops_held_until_s is not None:
+            ends_s = asyncio.get_running_loop().time() + PAUSE_S
+            self._pops_held_until_s = max(ends_s, self._pops_held_until_s)
 
     def _end_giving_way(self) -> None:
         self._gives_way_until_s = None
@@ -436,12 +477,17 @@ class FixedReplica(FixedRole):
     async def _give_and_take(self, acted: Acted, master_address: str) -> None:
         """Pass back first: a master of stock is asked for its state, which replaces this one's."""
         broker = self._broker
-        finished = broker.shares.finished
-        await pass_back(acted, self._decisions, master_address, finished=finished)
-        broker.offsets.forget_acted()
-        with contextlib.suppress(OSError, TimeoutError, RemotingError):
-            # It has taken over since this replica began to copy its log.
-            self._note_master(await ask_master(master_address))
+
+        async def note_offsets() -> None:
+            broker.offsets.forget_acted()
+            with contextlib.suppress(OSError, TimeoutError, RemotingError):
+                # It has taken over since this replica began to copy its log.
+                self._note_master(await ask_master(master_address))
+
+        passing = PassingBack(
+            acted, self._decisions, finished=broker.shares.finished, on_offsets=note_offsets
+        )
+        await passing.run(master_address)
         await StockMetadata(broker, broker.journal, master_address).run()
 
     def _note_master(self, master: HaInfoAnswer) -> None:
@@ -475,6 +521,9 @@ class FixedReplica(FixedRole):
             self._end_giving_way()
             self.passing.lead()
             log.warning("successor_not_heard", waited_s=GIVEN_WAY_S_MAX)
+        self._bridge.tick()
+        if self.is_acting and self.follower is not None and self.follower.hears_master:
+            self._prolong_pause()
         held_s = self._pops_held_until_s
         if held_s is not None and asyncio.get_running_loop().time() > held_s:
             self._stand_in_for_shares()

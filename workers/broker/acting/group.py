@@ -54,10 +54,16 @@ class FixedGroup:
             await self._go_online(await self._await_members())
             tasks.create_task(self._poll())
 
-    def prepare_to_leave(self) -> None:
+    async def prepare_to_leave(self) -> None:
         """Change no state any more that the next broker must know; called before it is known."""
-        if isinstance(self._membership, FixedMaster):
-            self._membership.give_up()
+        membership = self._membership
+        if isinstance(membership, FixedMaster):
+            membership.give_up()
+        elif membership.is_acting:
+            others_count = await membership.give_up()
+            self._broker.last_copies.expect(others_count)
+            # No log has what was taken here: another replica acts with it (I9, I11).
+            await self._broker.last_copies.wait()
 
     async def leave(self) -> None:
         """Let replicas have all of the log, and end."""

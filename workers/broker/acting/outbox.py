@@ -7,7 +7,7 @@ queues of waiting messages fill the outbox again.
 """
 
 import asyncio
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -66,8 +66,8 @@ class Lane:
     """The entries of one origin and one queue."""
 
     topic: str
-    entries: deque[tuple[Entry, int]] = field(default_factory=deque)
-    """Each entry, and when it came, in milliseconds."""
+    entries: OrderedDict[int, tuple[Entry, int]] = field(default_factory=OrderedDict)
+    """Each entry by its log position, and when it came, in milliseconds."""
 
     failure_count: int = 0
     """The failed attempts for the first entry."""
@@ -79,6 +79,11 @@ class Lane:
     next_at_ms: int | None = None
     task: asyncio.Task[None] | None = None
 
+    @property
+    def first(self) -> tuple[Entry, int]:
+        """Return the entry that leaves next, and when it came; there is one."""
+        return next(iter(self.entries.values()))
+
     def fail(self, reason: str, now_ms: int) -> float:
         """Note a failed attempt; return how long to wait for the next one."""
         pause_s = min(FIRST_PAUSE_S * (1 << min(self.failure_count, 16)), PAUSE_S_MAX)
@@ -89,9 +94,8 @@ class Lane:
         return pause_s
 
     def succeed(self) -> None:
-        """Remove the first entry."""
+        """Note that the first entry has left."""
         self.failure_count, self.failure, self.next_at_ms = 0, None, None
-        self.entries.popleft()
 
 
 Send = Callable[[Entry, int], Awaitable[None]]
@@ -104,7 +108,7 @@ class Outbox:
     def __init__(self, send: Send, *, clock: Callable[[], int]) -> None:
         self._send, self._clock = send, clock
         self._lanes: dict[LaneKey, Lane] = {}
-        self._positions: set[int] = set()
+        self._by_position: dict[int, Lane] = {}
         self._sent: set[int] = set()
         self._counts: dict[Origin, int] = {}
         self._attempts: dict[str, asyncio.Semaphore] = {}
@@ -112,31 +116,35 @@ class Outbox:
 
     def __contains__(self, log_position: int) -> bool:
         """Return whether a message is in the outbox."""
-        return log_position in self._positions
+        return log_position in self._by_position
 
     def __len__(self) -> int:
         """Return the number of entries."""
-        return len(self._positions)
+        return len(self._by_position)
 
     def lanes(self) -> Iterable[tuple[Kind, Lane]]:
         """Return the lanes with entries, and what their messages waited for."""
         return [(key[0], lane) for key, lane in self._lanes.items() if lane.entries]
 
+    def has_room(self, kind: Kind, level: int = 0) -> bool:
+        """Return whether there is room for an entry of an origin."""
+        return self._counts.get((kind, level), 0) < ENTRY_COUNT_MAX
+
     async def room(self, kind: Kind, level: int) -> None:
         """Return once there is room for an entry of an origin."""
-        while self._counts.get((kind, level), 0) >= ENTRY_COUNT_MAX:
+        while not self.has_room(kind, level):
             self._has_room.clear()
             await self._has_room.wait()
 
     def add(self, entry: Entry) -> None:
         """Send a message as soon as possible; one that is in the outbox is not added again."""
-        if entry.log_position in self._positions:
+        if entry.log_position in self._by_position:
             return
-        self._positions.add(entry.log_position)
         origin = (entry.kind, entry.level)
         self._counts[origin] = self._counts.get(origin, 0) + 1
         lane = self._lanes.setdefault((*origin, entry.topic, entry.queue_id), Lane(entry.topic))
-        lane.entries.append((entry, self._clock()))
+        self._by_position[entry.log_position] = lane
+        lane.entries[entry.log_position] = entry, self._clock()
         if lane.task is None:
             lane.task = asyncio.create_task(self._serve(lane), name=f"escape to {entry.topic}")
 
@@ -144,11 +152,9 @@ class Outbox:
         """Take an entry out, if it is here; return False if it is being sent."""
         if log_position in self._sent:
             return False
-        if log_position in self._positions:
-            for lane in self._lanes.values():
-                for one in [one for one in lane.entries if one[0].log_position == log_position]:
-                    lane.entries.remove(one)
-                    self._take_out(one[0])
+        lane = self._by_position.get(log_position)
+        if lane is not None:
+            self._take_out(lane.entries[log_position][0])
         return True
 
     def clear(self) -> None:
@@ -156,8 +162,9 @@ class Outbox:
         for lane in self._lanes.values():
             if lane.task is not None:
                 lane.task.cancel()
+            lane.entries.clear()
         self._lanes.clear()
-        self._positions.clear()
+        self._by_position.clear()
         self._counts.clear()
         self._attempts.clear()
         self._has_room.set()
@@ -174,7 +181,7 @@ class Outbox:
 
     async def _try(self, lane: Lane) -> float:
         """Send the first message of a lane once; return how long to wait before the next try."""
-        entry, _ = lane.entries[0]
+        entry, _ = lane.first
         self._sent.add(entry.log_position)
         try:
             await self._send(entry, lane.turn)
@@ -194,6 +201,8 @@ class Outbox:
         return 0
 
     def _take_out(self, entry: Entry) -> None:
-        self._positions.discard(entry.log_position)
-        self._counts[entry.kind, entry.level] -= 1
-        self._has_room.set()
+        lane = self._by_position.pop(entry.log_position, None)
+        if lane is not None:
+            del lane.entries[entry.log_position]
+            self._counts[entry.kind, entry.level] -= 1
+            self._has_room.set()

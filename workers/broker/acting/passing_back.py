@@ -6,6 +6,7 @@ transactions are given only so: a master of RocketMQ takes them as well.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
@@ -29,6 +30,7 @@ from workers.broker.tables.consumer_offsets import SEPARATOR, decode_offset_file
 
 RETRY_S: Final = 1.0
 _LATER: Final = {ResponseCode.SERVICE_NOT_AVAILABLE, ResponseCode.SYSTEM_BUSY}
+_NOT_PASSED: Final = (OSError, TimeoutError, RemotingError, InvalidJson)
 
 log = structlog.get_logger()
 
@@ -40,37 +42,81 @@ Acted = dict[str, dict[int, int]]
 async def settle_own(broker: Broker, own_address: str) -> None:
     """End the transactions that this broker decided as a replica, before it was made the master."""
     decisions = Decisions(decision_path(broker.settings))
-    await pass_back({}, decisions, own_address)
+    await PassingBack({}, decisions).run(own_address)
 
 
-async def pass_back(
-    acted: Acted,
-    decisions: Decisions,
-    master_address: str,
-    *,
-    finished: FinishedShares | None = None,
-) -> None:
-    """Give the master what it lacks; return once it has all of it."""
-    reported = ""
-    while acted or decisions.kept or (finished is not None and finished.kept):
+class PassingBack:
+    """What a master lacks, part by part: a part that it can't take holds back no other part."""
+
+    def __init__(
+        self,
+        acted: Acted,
+        decisions: Decisions,
+        *,
+        finished: FinishedShares | None = None,
+        on_offsets: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """Call back once the master has all offsets; decisions may wait for longer."""
+        self._acted, self._decisions, self._finished = acted, decisions, finished
+        self._on_offsets = on_offsets
+        self._are_offsets_left = True
+
+    async def run(self, master_address: str) -> None:
+        """Give the master what it lacks; return once it has all of it."""
+        reported = ""
+        if not self._acted:
+            await self._end_offsets()
+        while self._are_offsets_left or self._decisions.kept or self._are_shares_left:
+            reason = "; ".join(dict.fromkeys(await self._try(master_address)))
+            if reason and reason != reported:
+                log.warning("state_not_passed_back", master=master_address, reason=reason)
+            reported = reason
+            if reason:
+                await asyncio.sleep(RETRY_S)
+
+    @property
+    def _are_shares_left(self) -> bool:
+        return self._finished is not None and bool(self._finished.kept)
+
+    async def _try(self, master_address: str) -> list[str]:
+        """Pass each part once; return why parts are left."""
+        reasons: list[str] = []
         try:
             requester = await connect(split_address(master_address), peer_name="master")
-            try:
-                await _pass_decisions(decisions, requester)
-                count = await _pass_offsets(acted, requester)
-                if finished is not None:
-                    await _pass_finished(finished, requester)
-            finally:
-                requester.close()
-        except (OSError, TimeoutError, RemotingError, InvalidJson) as error:
-            reason = str(error) or "there is no answer in time"
-            if reason != reported:
-                log.warning("offsets_not_passed_back", master=master_address, reason=reason)
-            reported = reason
-            await asyncio.sleep(RETRY_S)
-            continue
-        acted = {}
-        log.info("offsets_passed_back", master=master_address, count=count)
+        except _NOT_PASSED as error:
+            return [_reason_of(error)]
+        try:
+            # Committed offsets go back until the master has them, so they come first.
+            for pass_part in (self._pass_offsets, self._pass_finished, self._pass_decisions):
+                try:
+                    await pass_part(requester)
+                except _NOT_PASSED as error:
+                    reasons.append(_reason_of(error))
+        finally:
+            requester.close()
+        return reasons
+
+    async def _pass_offsets(self, requester: Requester) -> None:
+        if self._are_offsets_left:
+            count = await _pass_offsets(self._acted, requester)
+            log.info("offsets_passed_back", count=count)
+            await self._end_offsets()
+
+    async def _end_offsets(self) -> None:
+        self._are_offsets_left = False
+        if self._on_offsets is not None:
+            await self._on_offsets()
+
+    async def _pass_finished(self, requester: Requester) -> None:
+        if self._finished is not None:
+            await _pass_finished(self._finished, requester)
+
+    async def _pass_decisions(self, requester: Requester) -> None:
+        await _pass_decisions(self._decisions, requester)
+
+
+def _reason_of(error: Exception) -> str:
+    return str(error) or "there is no answer in time"
 
 
 def _is_later(answer: Command) -> bool:
@@ -81,17 +127,28 @@ def _is_later(answer: Command) -> bool:
 async def _pass_decisions(decisions: Decisions, requester: Requester) -> None:
     """End the transactions at the master; it answers the same however often it is asked.
 
+    The master may refuse one transaction, whose topic has no queue there, and take the others.
+
     Raises:
-        OSError: the connection is lost, or the master can't take a decision now.
+        OSError: the connection is lost, or the master can't take all decisions now.
     """
-    for position, fields in list(decisions.kept.items()):
-        answer = await requester.call(RequestCode.END_TRANSACTION, ext=fields)
-        if _is_later(answer):
-            raise ConnectionError(f"the master refused a decision: {answer.remark}")
-        if answer.code != ResponseCode.SUCCESS and ESCAPED_AS not in fields:
-            # Its producer was asked meanwhile, or it was given up.
-            log.warning("decision_not_taken", log_position=position, reason=answer.remark)
-        await decisions.forget(position)
+    refused = ""
+    refused_count = 0
+    try:
+        for position, fields in list(decisions.kept.items()):
+            answer = await requester.call(RequestCode.END_TRANSACTION, ext=fields)
+            if _is_later(answer):
+                refused, refused_count = answer.remark or "", refused_count + 1
+                continue
+            if answer.code != ResponseCode.SUCCESS and ESCAPED_AS not in fields:
+                # Its producer was asked meanwhile, or it was given up.
+                log.warning("decision_not_taken", log_position=position, reason=answer.remark)
+            decisions.forget(position)
+    finally:
+        # Once for all of them: each save writes the whole file, and waits for the disk.
+        await decisions.save()
+    if refused_count:
+        raise ConnectionError(f"the master refused {refused_count} decisions: {refused}")
 
 
 async def _pass_offsets(acted: Acted, requester: Requester) -> int:

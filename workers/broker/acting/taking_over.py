@@ -10,7 +10,7 @@ was committed while a replica acted is newer than what the master has (D14).
 import asyncio
 import struct
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 from regent_engine import StoreError
@@ -20,7 +20,7 @@ from backend.remoting.address import split_address
 from backend.remoting.bodies.locks import QueueLocksBody
 from backend.remoting.bodies.shares import FinishedShareBody, FinishedSharesBody
 from backend.remoting.headers import encode_header
-from backend.remoting.headers.replication import EscapedHeader, OffsetTableHeader
+from backend.remoting.headers.replication import EscapedHeader, HaInfoHeader, OffsetTableHeader
 from backend.remoting.headers.shares import FinishedSharesHeader
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -39,6 +39,24 @@ POSITION_SIZE: Final = 8
 log = structlog.get_logger()
 
 
+async def announce(address: str, header: HaInfoHeader) -> None:
+    """Notify a replica of the master that is about to serve: until then nothing escapes there.
+
+    Raises:
+        OSError: the connection is lost, or the replica refused.
+        TimeoutError: it does not answer in time.
+        RemotingError: it broke the protocol.
+    """
+    requester = await connect(split_address(address), peer_name="replica")
+    try:
+        code = RequestCode.EXCHANGE_BROKER_HA_INFO
+        answer = await requester.call(code, ext=encode_header(header))
+    finally:
+        requester.close()
+    if answer.code != ResponseCode.SUCCESS:
+        raise ConnectionError(f"the replica {address} refused its master: {answer.remark}")
+
+
 async def take_over(broker: Broker, address: str) -> None:
     """Take over offsets, delays, timers, locks and what was finished of share queues.
 
@@ -54,20 +72,19 @@ async def take_over(broker: Broker, address: str) -> None:
     async with asyncio.timeout(TAKE_OVER_TIMEOUT_S):
         requester = await connect(split_address(address), peer_name="replica")
         try:
-            escaped = await _ask_escaped(requester)
-            offsets, delays = await _ask_progress(requester, OffsetTableHeader(serves_next=True))
+            progress = await _ask_progress(requester, OffsetTableHeader(serves_next=True))
             # It finishes nothing any more.
             shares = await _ask_finished(requester)
             timers = await requester.call(RequestCode.GET_TIMER_CHECK_POINT, ext={})
             locks = await _ask_locks(requester)
         finally:
             requester.close()
-    offset_count = broker.offsets.take_over(offsets)
-    level_count = broker.state.delays.take_over(delays.offsets)
-    escaped_count = broker.escaped.take_over(escaped or ())
+    offset_count = broker.offsets.take_over(progress.offsets)
+    level_count = broker.state.delays.take_over(progress.delays.offsets)
+    escaped_count = broker.escaped.take_over(progress.escaped or ())
     are_timers_taken = False
     # One of ours names each message for a time that escaped: the log has no other progress.
-    if escaped is None and timers.code == ResponseCode.SUCCESS:
+    if progress.escaped is None and timers.code == ResponseCode.SUCCESS:
         are_timers_taken = broker.timers.take_over(timers.body)
     adopt(broker, locks.locks)
     share_count = await _finish(broker, shares)
@@ -119,22 +136,20 @@ async def stand_by(
     Raises:
         OSError, TimeoutError, RemotingError, InvalidJson: as `take_over`.
     """
-    offsets, delays = ConsumerOffsetFile(), DelayOffsetFile()
+    progress = _Progress(ConsumerOffsetFile(), None, DelayOffsetFile())
     unlock_count = broker.locks.unlock_count
-    escaped: list[int] | None = None
     async with asyncio.timeout(STAND_BY_TIMEOUT_S), link.connected() as requester:
         if acts:
-            escaped = await _ask_escaped(requester)
             copied = OffsetTableHeader(
                 replica_id=broker.settings.broker_id, serves_next=serves_next
             )
-            offsets, delays = await _ask_progress(requester, copied)
+            progress = await _ask_progress(requester, copied)
         locks = await _ask_locks(requester)
     if is_wanted():
-        broker.offsets.take_over(offsets)
-        if broker.state.delays.take_over(delays.offsets):
+        broker.offsets.take_over(progress.offsets)
+        if broker.state.delays.take_over(progress.delays.offsets):
             broker.state.delays.is_in_log = False
-        if escaped is not None and broker.escaped.take_over(escaped):
+        if progress.escaped is not None and broker.escaped.take_over(progress.escaped):
             broker.escaped.is_in_log = False
         if not broker.settings.locks_by_quorum:
             broker.locks.clear()
@@ -148,17 +163,28 @@ async def stand_by(
             await broker.shares.take_over(shares)
 
 
-async def _ask_progress(
-    requester: Requester, header: OffsetTableHeader
-) -> tuple[ConsumerOffsetFile, DelayOffsetFile]:
+class _Progress(NamedTuple):
+    """What a broker has that no log has; of what escaped None from stock."""
+
+    offsets: ConsumerOffsetFile
+    escaped: list[int] | None
+    delays: DelayOffsetFile
+
+
+async def _ask_progress(requester: Requester, header: OffsetTableHeader) -> _Progress:
+    """Ask for the offsets first: from then on a replica takes no recall if this broker serves next.
+
+    The delay levels come last. A message leaves the table of what escaped once they are beyond it.
+    """
     offsets, _ = await ask_table(
         requester,
         RequestCode.GET_ALL_CONSUMER_OFFSET,
         decode_offset_file,
         ext=encode_header(header),
     )
+    escaped = await _ask_escaped(requester)
     delays, _ = await ask_table(requester, RequestCode.GET_ALL_DELAY_OFFSET, decode_delay_file)
-    return offsets, delays
+    return _Progress(offsets, escaped, delays)
 
 
 async def _ask_escaped(requester: Requester) -> list[int] | None:

@@ -1,7 +1,7 @@
 """Wait until other members have the state of a master that leaves, and that they have no log of.
 
-A member asks for offsets (43), then for locks (7003), on one connection. It has both once the
-second answer is on its way.
+A member asks for offsets (43), then for locks (7003), then for what is finished of share queues
+(7034), on one connection. It has all once the last answer is on its way.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ class LastCopies:
         self._expected_count = 0
         self._is_final = False
         self._asking: dict[Caller, int] = {}
+        self._locked: set[Caller] = set()
         self._having: set[int] = set()
         self._is_complete = asyncio.Event()
 
@@ -47,10 +48,16 @@ class LastCopies:
         """Note that a member gets the offsets."""
         if self._is_final:
             self._asking[caller] = broker_id
+            self._locked.discard(caller)
 
     def note_locks(self, caller: Caller) -> None:
         """Note that a member gets the locks, and has the offsets."""
         if caller in self._asking:
+            self._locked.add(caller)
+
+    def note_shares(self, caller: Caller) -> None:
+        """Note that a member has all that is finished of share queues, and the rest before."""
+        if caller in self._locked:
             self._having.add(self._asking[caller])
         if self._is_final and len(self._having) >= self._expected_count:
             self._is_complete.set()

@@ -9,16 +9,19 @@ twice: after a crash the next start repeats it.
 import asyncio
 import os
 import zlib
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import structlog
 
 from backend.remoting.errors import RemotingError
+from backend.remoting.headers.replication import HaInfoHeader
 from backend.remoting.java_json import InvalidJson
 from backend.rules.group_mode import GroupMode
 from backend.rules.mode_switch import ORDER_NAME, SwitchOrder
-from workers.broker.acting.taking_over import take_over
+from workers.broker.acting.taking_over import announce, take_over
 from workers.broker.broker import Broker
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.confirmed_mark import FILE_NAME as CONFIRMED_NAME
@@ -77,10 +80,12 @@ def begin_switch(settings: BrokerSettings) -> SwitchOrder | None:
     return order
 
 
-async def conclude_switch(broker: Broker, order: SwitchOrder) -> None:
+async def conclude_switch(broker: Broker, order: SwitchOrder, own: HaInfoHeader) -> None:
     """Take over what the other members did while this master was absent, and drop the order.
 
-    A member that can't be reached gives the master what it has when it comes back.
+    The other members hear first that this master, of these addresses, is about to serve. So what
+    they let escape until then is known here. A member that can't be reached gives the master what
+    it has when it comes back.
 
     Raises:
         OSError: the disk refused.
@@ -89,7 +94,9 @@ async def conclude_switch(broker: Broker, order: SwitchOrder) -> None:
         _drop(broker.settings.root_dir)
         return
     for address in order.others:
-        await _take_over(broker, address)
+        await _repeat(partial(announce, address, own), address, "master_not_announced")
+    for address in order.others:
+        await _repeat(partial(take_over, broker, address), address, "replica_state_not_taken_over")
     # The files have it until the log does; this broker is about to be the master.
     broker.offsets.forget_acted()
     broker.state.delays.is_in_log = False
@@ -98,13 +105,14 @@ async def conclude_switch(broker: Broker, order: SwitchOrder) -> None:
     _drop(broker.settings.root_dir)
 
 
-async def _take_over(broker: Broker, address: str) -> None:
+async def _repeat(ask: Callable[[], Awaitable[None]], address: str, failed_event: str) -> None:
+    """Ask a member; after some failed attempts go on without it."""
     for attempt in range(ATTEMPT_COUNT):
         try:
-            return await take_over(broker, address)
+            return await ask()
         except (OSError, TimeoutError, RemotingError, InvalidJson) as error:
             reason = str(error) or "there is no answer in time"
-            log.warning("replica_state_not_taken_over", replica=address, reason=reason)
+            log.warning(failed_event, replica=address, reason=reason)
         if attempt < ATTEMPT_COUNT - 1:
             await asyncio.sleep(ATTEMPT_PAUSE_S)
     return None

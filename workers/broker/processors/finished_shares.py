@@ -25,12 +25,14 @@ _NOT_LEADING: Final = "this broker does not own the share queues of its group no
 
 
 @serves(RequestCode.GET_FINISHED_SHARES, role=RequiredRole.ANY, passed_on=False, target=None)
-def on_get_finished_shares(broker: Broker, _caller: Caller, command: Command) -> bytes:
+def on_get_finished_shares(broker: Broker, caller: Caller, command: Command) -> bytes:
     """Return what this broker keeps of share queues since no log has it, a page at a time."""
     header = decode_header(FinishedSharesHeader, command.ext)
     after = header.after_topic, header.after_queue_id, header.after_consumer_group
-    body = FinishedSharesBody(shares=broker.shares.finished.page(after))
-    return answer(command, body=java_json.encode(body))
+    page = broker.shares.finished.page(after)
+    if not page:
+        broker.last_copies.note_shares(caller)
+    return answer(command, body=java_json.encode(FinishedSharesBody(shares=page)))
 
 
 @serves(

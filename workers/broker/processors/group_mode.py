@@ -14,6 +14,7 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.group_mode import GroupMode
 from backend.rules.mode_switch import SwitchOrder
+from workers.broker.acting.fixed_replica import FixedReplica
 from workers.broker.acting.last_record import find_log_end
 from workers.broker.acting.plain_follower import check_is_continued
 from workers.broker.broker import Broker
@@ -33,6 +34,13 @@ _ROLE_WORDS: Final[Mapping[FixedRole, str]] = {
     "replica": "ASYNC_MASTER",
 }
 """The role of a master by its former role: one that waits for replicas goes on to do so."""
+
+
+class _NotPassedBack(Refusal):
+    """Only this replica has some state: in another mode it would give that to no master."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(ResponseCode.SYSTEM_BUSY, reason)
 
 
 def _target(broker: Broker, _command: Command) -> FenceTarget:
@@ -65,10 +73,14 @@ async def _try(broker: Broker, header: SwitchModeHeader) -> SwitchModeAnswer:
         await _check(broker, header, _changes(broker, header))
     except Refusal as error:
         obstacle: str | None = str(error)
+        passes = isinstance(error, _NotPassedBack) or None
     else:
-        obstacle = None
+        obstacle = passes = None
     return SwitchModeAnswer(
-        mode=mode_of(broker.settings), log_end=broker.store.max_position, obstacle=obstacle
+        mode=mode_of(broker.settings),
+        log_end=broker.store.max_position,
+        obstacle=obstacle,
+        obstacle_passes=passes,
     )
 
 
@@ -118,6 +130,8 @@ async def _check(
     if broker.damage is not None:
         raise Refusal(ResponseCode.SYSTEM_BUSY, "its log is damaged: mend it first")
     broker.membership.check(RequiredRole.READABLE)
+    if isinstance(broker.membership, FixedReplica) and broker.membership.unpassed:
+        raise _NotPassedBack(broker.membership.unpassed)
     if header.master_address is None or header.mode != GroupMode.CONTROLLER:
         return
     if not header.founds:

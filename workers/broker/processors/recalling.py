@@ -71,7 +71,7 @@ async def _keep_recall(broker: Broker, handle: RecallHandle, reply: bytes) -> by
     """Note for the absent master that a message waits no more; it is on the disk with the answer.
 
     Raises:
-        Refusal: this replica does not find the message.
+        Refusal: this replica does not find the message, or another broker is about to serve.
     """
     if not broker.settings.index_enabled:
         reason = "messageIndexEnable is false on this broker, so only the master can recall"
@@ -81,6 +81,8 @@ async def _keep_recall(broker: Broker, handle: RecallHandle, reply: bytes) -> by
         raise _refusal("no such message waits in the log of this replica")
     if broker.membership.decisions is None or handle.due_ms <= broker.clock():
         raise _refusal("the message is due already, or the master of the group is back")
+    # The broker that serves next may have asked during the search: it would not hear of the recall.
+    broker.membership.check(RequiredRole.MASTER_TAKES)
     broker.escaped.add(position)
     await broker.state.save_escaped()
     return reply

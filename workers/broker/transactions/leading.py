@@ -10,9 +10,9 @@ table of the engine has what is pending.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import structlog
 from regent_engine import (
@@ -48,9 +48,10 @@ from workers.broker.transactions.half_message import (
     renewed,
 )
 from workers.broker.transactions.pending import (
-    Loaded,
+    Escaped,
     Progress,
     TransactionStore,
+    find_escaped,
     first_position_of,
     load_pending,
     read_or_report,
@@ -61,6 +62,8 @@ RETRY_S: Final = 1.0
 TURN_S: Final = 1.0
 TURN_COUNT: Final = 64
 """The checks of one turn of the event loop."""
+
+Found = TypeVar("Found")
 
 log = structlog.get_logger()
 
@@ -97,6 +100,13 @@ class Host(Protocol):
         """Create a topic of transactions, if it is missing."""
 
 
+class OnThread(Protocol):
+    """Runs work on a thread."""
+
+    def __call__(self, work: Callable[[], Found], /) -> Awaitable[Found]:
+        """Return what the work returns."""
+
+
 class Transactions:
     """The transactions of one broker; it works from `start` to `stop`, as the master."""
 
@@ -106,7 +116,7 @@ class Transactions:
         store: TransactionStore,
         table: PendingTransactions,
         *,
-        on_thread: Callable[[Callable[[], Loaded]], Awaitable[Loaded]],
+        on_thread: OnThread,
         ask: Callable[[Record, Place], None],
         clock: Callable[[], int],
     ) -> None:
@@ -189,16 +199,14 @@ class Transactions:
         Raises:
             StoreError: the store refused, and the transaction stays pending.
         """
-        *_, last = self._append(half, pending, instead)
+        *_, last = self._append(pending, instead)
         self._table.decide(first_offset_of(half))
         return last
 
-    def _append(
-        self, half: Record, pending: Pending, instead: Sequence[Message]
-    ) -> Sequence[Appended]:
+    def _append(self, pending: Pending, instead: Sequence[Message]) -> Sequence[Appended]:
         self.create_topics()
-        key = half.properties.get(UNIQUE_KEY, "")
-        appended = self._host.append_unit([*instead, operation(pending.offset, key, self._clock())])
+        op = operation(pending.offset, pending.transaction_id, self._clock())
+        appended = self._host.append_unit([*instead, op])
         self._table.note_operation(appended[-1].queue_offset, pending.offset)
         return appended
 
@@ -232,27 +240,35 @@ class Transactions:
         timeout_ms = self._host.settings.transaction_timeout_ms
         load = partial(load_pending, self._store, self._recorded(), timeout_ms=timeout_ms)
         loaded = await self._on_thread(load)
+        escaped = await self._find_escaped(loaded.pending)
         self._table.load(loaded.pending, loaded.operations)
-        self._decide_escaped(self._table)
+        # From now on transactions are decided: a second load would bring them back.
         self._loaded.set()
+        try:
+            # No producer may end one of these before.
+            for one in escaped:
+                self._decide_escaped(*one)
+        except (StoreError, Refusal) as error:
+            # The next check decides the rest.
+            log.warning("escaped_transactions_not_decided", reason=str(error))
 
-    def _decide_escaped(self, table: PendingTransactions) -> None:
-        """Write the op records of messages that a replica let escape while it acted (D17).
+    async def _find_escaped(self, known: Iterable[tuple[int, Pending]]) -> list[Escaped]:
+        """Return those of some half messages that a replica let escape while it acted (D17)."""
+        escaped = frozenset(self._host.escaped.all)
+        if not escaped or not self._host.is_writable:
+            return []
+        return await self._on_thread(partial(find_escaped, self._store, known, escaped))
+
+    def _decide_escaped(self, first_offset: int, pending: Pending, first_position: int) -> None:
+        """Write the op record of a message that has escaped, if its transaction is still pending.
 
         Raises:
-            StoreError: the store refused; the next call writes the rest.
+            StoreError: the store refused, and the transaction stays pending.
         """
-        escaped = self._host.escaped
-        if not escaped or not self._host.is_writable:
-            return
-        for _, pending in table:
-            half = read_or_report(self._store, pending.log_position)
-            if half is None:
-                continue
-            position = first_position_of(self._store, half)
-            if position in escaped:
-                self.decide(half, pending)
-                escaped.drop(position)
+        if self._host.is_writable and self._table.find(first_offset) == pending:
+            self._append(pending, ())
+            self._table.decide(first_offset)
+            self._host.escaped.drop(first_position)
 
     def _recorded(self) -> Progress:
         find = self._host.offsets.find
@@ -270,7 +286,10 @@ class Transactions:
             StoreError: the store refused; the rest waits for the next pass.
         """
         table = await self.pending()
-        self._decide_escaped(table)
+        for count, one in enumerate(await self._find_escaped(table), start=1):
+            if count % TURN_COUNT == 0:
+                await asyncio.sleep(0)
+            self._decide_escaped(*one)
         now_ms, before = self._clock(), self._end_of_last_pass
         self._end_of_last_pass = self._end_of(HALF_TOPIC)
         for count, (first_offset, pending) in enumerate(table, start=1):
@@ -292,13 +311,13 @@ class Transactions:
             log.error("half_message_lost", queue_offset=pending.offset)
             self._table.decide(first_offset)
         elif not is_due:
-            self._replace(first_offset, pending, half, renewed(half))
+            self._replace(first_offset, pending, renewed(half))
         elif check_count_of(half.properties) >= self._host.settings.transaction_check_count_max:
             self._host.create_topic_of_transactions(TRANSACTION_CHECK_TOPIC)
             self.decide(half, pending, [given_up(half)])
             log.warning("transaction_given_up", queue_offset=pending.offset)
         else:
-            self._ask(half, self._replace(first_offset, pending, half, checked_again(half)))
+            self._ask(half, self._replace(first_offset, pending, checked_again(half)))
 
     def _ask_for_master(self, pending: Pending) -> None:
         """Ask about a half message in the log of a master, which counts no such check."""
@@ -307,10 +326,8 @@ class Transactions:
             return
         self._ask(half, HalfPlace.of(half))
 
-    def _replace(
-        self, first_offset: int, pending: Pending, half: Record, message: Message
-    ) -> Appended:
-        copy, _ = self._append(half, pending, [message])
+    def _replace(self, first_offset: int, pending: Pending, message: Message) -> Appended:
+        copy, _ = self._append(pending, [message])
         place = copy.queue_offset, copy.log_position
         newest = Pending(*place, pending.due_ms, pending.transaction_id)
         self._table.put(first_offset, newest)

@@ -4,7 +4,7 @@ The log has all facts. A new master reads the queues of half messages and of op 
 recorded progress on. From then on the table of the engine has each half message and each decision.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -89,6 +89,28 @@ def first_position_of(store: TransactionStore, half: Record) -> int:
     """Return the log position of the first record of a half message, which identifies it."""
     entries = store.held_entries(HALF_TOPIC, QUEUE_ID, first_offset_of(half), 1)
     return entries[0][0] if entries else half.log_position
+
+
+Escaped = tuple[int, Pending, int]
+"""A pending half message that has escaped: the offset of its first record, and its log position."""
+
+
+def find_escaped(
+    store: TransactionStore, known: Iterable[tuple[int, Pending]], escaped: frozenset[int]
+) -> list[Escaped]:
+    """Return the half messages whose first record is at one of some log positions.
+
+    No message is read: an op record needs only what the table has.
+    """
+    found: list[Escaped] = []
+    for first_offset, pending in known:
+        position = pending.log_position
+        if pending.offset != first_offset:
+            entries = store.held_entries(HALF_TOPIC, QUEUE_ID, first_offset, 1)
+            position = entries[0][0] if entries else position
+        if position in escaped:
+            found.append((first_offset, pending, position))
+    return found
 
 
 def read_record(store: TransactionStore, log_position: int) -> Record | None:

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from backend.remoting import java_json
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, eventually
+from workers.broker.acting import escape_bridge, outbox
 from workers.broker.acting.decisions import Decisions
 from workers.broker.acting.escape_bridge import EscapeBridge
 from workers.broker.acting.outbox import Entry, Kind
@@ -20,6 +21,9 @@ SETTINGS = SimpleNamespace(
     template_queue_count=8,
     escapes=True,
 )
+
+
+DAMAGED = 6666
 
 
 def route(*names):
@@ -68,13 +72,20 @@ class Bridge(EscapeBridge):
             store_host=("127.0.0.1", 10911),
             container=None,
             clock=lambda: 0,
-            state=SimpleNamespace(escaped=EscapedMessages()),
+            state=SimpleNamespace(
+                escaped=EscapedMessages(), delays=SimpleNamespace(escape_by=lambda _: None)
+            ),
+            changes=SimpleNamespace(deleted_at=lambda topic: 1 << 20 if topic == "gone" else -1),
+            topics=SimpleNamespace(find=lambda _: SimpleNamespace()),
+            store=SimpleNamespace(held_record=lambda _: None, held_entries=lambda *_: []),
+            timers=SimpleNamespace(escape_by=lambda _: None),
+            read_threads=SimpleNamespace(read=run),
         )
         super().__init__(broker, Decisions(path / "decisions.json"))
         self.outcome, self.found, self.sent = outcome, found or record(), []
 
-    async def _read(self, _entry):
-        return self.found
+    async def _read(self, entry):
+        return self.found if entry.log_position != DAMAGED else await super()._read(entry)
 
     async def _send(self, address, header, _record):
         self.sent.append((address, header.queue_id, header))
@@ -85,8 +96,12 @@ class Bridge(EscapeBridge):
     def escaped(self):
         return self._broker.state.escaped
 
-    async def escape(self, position=4711, kind=Kind.DELAYED, *, turn=0, queue_id=0):
-        await self._escape(Entry(position, kind, "orders", queue_id), turn)
+    async def escape(self, position=4711, kind=Kind.DELAYED, *, turn=0, queue_id=0, topic="orders"):
+        await self._escape(Entry(position, kind, topic, queue_id), turn)
+
+
+async def run(work):
+    return work()
 
 
 def properties_of(header):
@@ -186,3 +201,63 @@ async def test_a_pause_waits_for_the_message_that_is_on_its_way(tmp_path):
     assert bridge.escaped_count == 1
     with pytest.raises(NotYet, match="about to serve"):
         await bridge.escape(4712)
+
+
+async def test_a_message_that_is_damaged_here_waits_for_its_master(tmp_path):  # I1
+    bridge, gone = Bridge(tmp_path), []
+
+    with pytest.raises(NotYet, match="damaged"):
+        await bridge.escape(DAMAGED)
+    await bridge._take_delayed(3, DAMAGED, None, lambda: gone.append(DAMAGED))
+
+    assert (bridge.escaped.sorted(), bridge.sent, gone) == ([], [], [])
+
+
+async def test_a_message_of_a_deleted_topic_waits_no_more(tmp_path):
+    bridge = Bridge(tmp_path)
+
+    await bridge.escape(topic="gone")
+
+    assert (bridge.escaped.sorted(), bridge.sent) == ([4711], [])
+
+
+async def test_committed_and_undecided_messages_wait_until_the_outbox_has_room(
+    tmp_path, monkeypatch
+):  # D17
+    monkeypatch.setattr(outbox, "ENTRY_COUNT_MAX", 2)
+    monkeypatch.setattr(escape_bridge, "read_or_report", lambda _, at: record(log_position=at))
+    answered = asyncio.Event()
+    bridge = Bridge(tmp_path, answered.wait)
+    for position in range(5):
+        await bridge._decisions.keep(position, {"commitOrRollback": "8"})
+
+    bridge.begin()
+    await bridge._decisions.keep(5, {"commitOrRollback": "8"})
+    bridge.take_decision(5)
+    taken = [bridge.take_half(record(log_position=position)) for position in (7, 8, 9)]
+
+    assert taken == [True] * 3
+    assert len(bridge) == 2 + 2
+    answered.set()
+
+    def have_escaped():
+        bridge.tick()
+        return set(range(6)) <= set(bridge.escaped.sorted())
+
+    await eventually(have_escaped)
+    bridge.end()
+    assert len(bridge) == 0
+
+
+async def test_a_pause_goes_on_while_the_master_is_heard(tmp_path, monkeypatch):
+    bridge = Bridge(tmp_path)
+    bridge.prolong_pause()
+    await bridge.escape(1)
+    await bridge.pause()
+    begun_s = bridge._paused_until_s
+    monkeypatch.setattr(escape_bridge, "PAUSE_S", 300.0)
+
+    bridge.prolong_pause()
+
+    assert bridge._paused_until_s > begun_s + 200
+    assert bridge.escaped.sorted() == [1]

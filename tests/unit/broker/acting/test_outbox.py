@@ -1,6 +1,7 @@
 """In which order messages leave the outbox, and which one waits for which (D17)."""
 
 import asyncio
+from collections import OrderedDict
 
 import pytest
 
@@ -108,6 +109,30 @@ async def test_a_message_that_is_withdrawn_is_not_sent(outbox, targets):
 
     await eventually(lambda: not len(outbox))
     assert targets.taken == [1]
+
+
+async def test_the_withdrawal_of_a_message_looks_at_no_other_one(outbox, targets):
+    targets.closed = {"a"}
+    for position in range(100):
+        outbox.add(delayed(position, "a", position % 7))
+    await eventually(lambda: len(targets.turns) > 7)
+    lanes = [lane for _, lane in outbox.lanes()]
+    for lane in lanes:
+        lane.entries = Unscanned(lane.entries)
+
+    assert outbox.withdraw(50)
+
+    assert (len(outbox), sum(len(one.entries) for one in lanes)) == (99, 99)
+    assert outbox.has_room(Kind.DELAYED, 1)
+
+
+class Unscanned(OrderedDict):
+    """Entries that are found by their position only."""
+
+    def values(self):
+        raise AssertionError("the entries are scanned")
+
+    __iter__ = items = keys = values
 
 
 async def test_a_message_that_is_being_sent_is_not_withdrawn():

@@ -101,6 +101,41 @@ async def test_a_replica_that_acts_takes_no_commit_that_its_returning_master_lac
     assert not replica.is_acting
 
 
+async def test_a_replica_that_copies_from_its_master_does_not_begin_beside_it(replica):
+    """Only the name servers do not reach it, so it does not hear that its master serves."""
+    shares = replica._broker.shares
+    await replica.begin(Least(2, "own", FIRST))
+    await replica.take_master(HaInfoHeader(master_address=FIRST))
+    begun_count = shares.stand_in.call_count
+    replica.follower = Follower(master_address=FIRST)
+    replica.follower.hears_master = True
+
+    replica._pops_held_until_s -= 2 * fixed_replica.PAUSE_S
+    replica.tick()
+    assert shares.stand_in.call_count == begun_count
+    replica.follower = None
+    replica._pops_held_until_s -= 2 * fixed_replica.PAUSE_S
+    replica.tick()
+
+    assert shares.stand_in.call_count == begun_count + 1
+
+
+async def test_a_replica_that_stops_takes_nothing_until_others_have_its_state(
+    monkeypatch, replica
+):  # I9, I11
+    monkeypatch.setattr(fixed_replica, "GIVEN_WAY_S_MAX", -1)
+    replica.members = {1: SECOND, 2: "own", 3: "10.0.0.3:10911"}
+    await replica.begin(Least(2, "own", FIRST))
+    assert commit(replica, 7) == 7
+
+    assert await replica.give_up() == 2
+    replica.give_way()
+    replica.tick()
+
+    assert not takes(replica)
+    assert commit(replica, 8) == 7
+
+
 async def test_a_replica_acts_on_if_its_master_does_not_return_after_all(monkeypatch, replica):
     monkeypatch.setattr(fixed_replica, "GIVEN_WAY_S_MAX", 0.01)
     await replica.begin(Least(2, "own", FIRST))

@@ -8,6 +8,8 @@ import pytest
 from backend.remoting import java_json
 from backend.remoting.bodies import MessageQueue
 from backend.remoting.bodies.locks import QueueLockBody, QueueLocksBody
+from backend.remoting.request_code import RequestCode
+from workers.broker.acting import taking_over
 from workers.broker.acting.taking_over import stand_by
 from workers.broker.tables.consumer_offsets import ConsumerOffsets
 from workers.broker.tables.queue_locks import QueueLocks
@@ -65,6 +67,35 @@ class Replica:
         await stand_by(self, serving, acts=False, is_wanted=lambda: True)
         held = self.locks.find("g", QUEUE, NOW_MS)
         return None if held is None else held.client_id
+
+
+async def test_a_recall_is_asked_for_after_the_replica_takes_no_more_and_before_the_levels(
+    monkeypatch,
+):  # RIP-32
+    asked = []
+
+    class Requester:
+        async def call(self, code, *, ext):
+            asked.append((RequestCode(code), ext.get("servesNext")))
+            body = {RequestCode.GET_ESCAPED: b""}.get(code, b"{}")
+            return SimpleNamespace(code=0, body=body)
+
+        def close(self):
+            raise ConnectionError("all was asked")
+
+    async def connect(*_, **__):
+        return Requester()
+
+    monkeypatch.setattr(taking_over, "connect", connect)
+
+    with pytest.raises(ConnectionError, match="all was asked"):
+        await taking_over.take_over(None, "127.0.0.1:10911")
+
+    assert asked[:3] == [
+        (RequestCode.GET_ALL_CONSUMER_OFFSET, "true"),
+        (RequestCode.GET_ESCAPED, None),
+        (RequestCode.GET_ALL_DELAY_OFFSET, None),
+    ]
 
 
 async def test_a_vote_for_a_broker_that_is_not_reached_any_more_stays():  # S123, I11

@@ -128,15 +128,19 @@ impl SharedStore {
     }
 
     /// Close the store and let its directory go, once the work in it is done.
+    ///
+    /// The directory is let go after a failure too: the next opening recovers what it holds.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.guarded(py, || {
-            let mut store = self.store.write();
-            if let Some(open) = store.as_ref() {
-                open.close()?;
-            }
-            *store = None;
-            Ok(())
+        py.detach(|| {
+            let mut held = self.store.write();
+            let closed = self.guarded_detached(|| match held.as_ref() {
+                Some(open) => Ok(open.close()?),
+                None => Ok(()),
+            });
+            *held = None;
+            closed
         })
+        .map_err(|failure| into_python(py, failure))
     }
 
     fn guarded<T: Send>(
