@@ -413,17 +413,17 @@ async def test_one_queue_at_a_time_is_sealed(topic, agents, monkeypatch):
     request, sealed, under_way = agents.client.request, [], []
     sealed_count_max = overlap_count = 0
 
-    async def watched(to, code, *, ext=None, body=b""):
+    async def watched(to, code, *, ext=None, body=b"", **more):
         nonlocal sealed_count_max, overlap_count
         if code == RequestCode.SEAL_LOGICAL_QUEUE:
             sealed.append(ext["globalId"])
             sealed_count_max = max(sealed_count_max, len(sealed))
         if code != RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC:
-            return await request(to, code, ext=ext, body=body)
+            return await request(to, code, ext=ext, body=body, **more)
         overlap_count += to in under_way
         under_way.append(to)
         try:
-            return await request(to, code, ext=ext, body=body)
+            return await request(to, code, ext=ext, body=body, **more)
         finally:
             under_way.remove(to)
             led = msgspec.json.decode(body)["currIdMap"]
