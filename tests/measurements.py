@@ -42,6 +42,7 @@ AREAS = {
     "failover": "Failover, beside stock",
     "elections": "Elections",
     "special": "Messages for a time, transactions and POP, beside stock",
+    "moves": "Logical queues: moves and rates",
     "topics": "One more topic, beside few and beside many",
     "pages": "Pages at 200 broker groups and 10 000 topics",
 }
