@@ -156,13 +156,13 @@ class AwaitPlace(Consequence, _PlaceAction):
     async def _find_lack(self, context: OperationContext) -> str | None:
         if self.place.mode is GroupMode.CONTROLLER:
             return await self._find_lack_at_controller(context)
-        if not self._is_master:
-            # It is online once its master is in the same mode: that is the last step.
-            return None
         async with context.database.connect() as connection:
             group = await broker_groups.get(connection, self.cluster_name, self.broker_group_name)
             known = (await broker_rows.list_of_groups(connection, [group.id]))[group.id]
         online = {one.address: one.broker_id for one in known if one.is_online}
+        if not self._is_master:
+            # Only a registered replica asks the master for what it took last (I9).
+            return None if self.address in online else f"{self.name} is not registered yet"
         if online.get(self.address) != MASTER_ID:
             return f"{self.name} is not registered as the master yet"
         missing = sorted(set(self.place.others) - online.keys())

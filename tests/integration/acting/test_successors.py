@@ -102,7 +102,7 @@ async def test_a_replica_that_stops_leaves_nothing_behind_that_the_next_one_lack
 ):  # I9, I11
     await add_three(fixed_group)
     fixed_group.kill(2)
-    second = await fixed_group.start(2, syncBrokerMemberGroupPeriod="3000")
+    second = await fixed_group.start(2, syncBrokerMemberGroupPeriod="1500")
     await fixed_group.await_members({0, 1, 2})
     fixed_group.kill(0)
     await await_acting(fixed_group, {1})

@@ -60,6 +60,10 @@ class FixedGroup:
         if isinstance(membership, FixedMaster):
             membership.give_up()
         elif membership.is_acting:
+            # The last answer may be from before the master was lost.
+            members = await self._ask_members()
+            if members is not None:
+                membership.members = members
             others_count = await membership.give_up()
             self._broker.last_copies.expect(others_count)
             # No log has what was taken here: another replica acts with it (I9, I11).
