@@ -12,6 +12,7 @@ from backend.remoting.address import Address
 from workers.broker.configuration.property_types import Effect, Whole
 
 NAME_SERVER_PORT: Final = 9876
+ALL_ADDRESSES: Final = "0.0.0.0"  # noqa: S104 - stock's own bindAddress
 
 
 class InvalidSetting(ValueError):

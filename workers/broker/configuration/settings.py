@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from backend.remoting.address import Address
 from backend.remoting.names import InvalidName, check_topic_name
 from workers.broker.configuration.declaration import (
+    ALL_ADDRESSES,
     InvalidSetting,
     local_ip,
     parse_addresses,
@@ -109,7 +110,7 @@ class BrokerSettings:
         "brokerName", _name, lambda: socket.gethostname().split(".")[0], "fixed"
     )
     broker_id: int = _stock("brokerId", Whole(0, 2**63 - 1), 0, "fixed")
-    bind_address: str = _stock("bindAddress", parse_text, "0.0.0.0", "fixed")  # noqa: S104 - as stock
+    bind_address: str = _stock("bindAddress", parse_text, ALL_ADDRESSES, "fixed")
     listen_port: int = _stock("listenPort", parse_port, 10911, "fixed")
     ha_listen_port: int = _stock("haListenPort", Whole(0, 65535), 0, "fixed")
     advertised_ip: str = _stock("brokerIP1", parse_ip, local_ip, "fixed")

@@ -7,6 +7,7 @@ from typing import Final
 
 from backend.remoting.address import Address
 from workers.broker.configuration.declaration import (
+    ALL_ADDRESSES,
     local_ip,
     parse_addresses,
     parse_ip,
@@ -34,7 +35,7 @@ class ContainerSettings:
     broker has those in its file.
     """
 
-    bind_address: str = stock("bindAddress", parse_text, "0.0.0.0", "fixed")  # noqa: S104 - stock
+    bind_address: str = stock("bindAddress", parse_text, ALL_ADDRESSES, "fixed")
     listen_port: int = stock("listenPort", parse_port, 10811, "fixed")
     advertised_ip: str = stock("brokerContainerIP", parse_ip, local_ip, "fixed")
     name_servers: tuple[Address, ...] = stock("namesrvAddr", parse_addresses, (), "fixed")
