@@ -129,7 +129,7 @@ class AwaitPlace(Consequence, _PlaceAction):
         return {"mode": self.place.mode}
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
-        """Read back that nothing is missing; a replica waits for its master meanwhile."""
+        """Read back that nothing is missing: the broker is registered, or in the SyncStateSet."""
         lack = await self._find_lack(context)
         return [compare(f"place of {self.name}", "taken", "taken" if lack is None else lack)]
 
@@ -141,7 +141,7 @@ class AwaitPlace(Consequence, _PlaceAction):
     def _wanted(self) -> str:
         if self.place.mode is GroupMode.CONTROLLER:
             return "is elected" if self._is_master else "is in the SyncStateSet"
-        return "serves with its replicas" if self._is_master else "waits for its master"
+        return "serves with its replicas" if self._is_master else "is registered as a replica"
 
     async def _why_not_there(
         self, found: ModeReport | None, context: OperationContext
