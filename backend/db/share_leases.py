@@ -28,6 +28,11 @@ _READ: Final = Statement(
 SELECT b.id, clock_timestamp(),
        CAST(:broker_id AS bigint) = ANY (g.sync_state_set) AS is_in_sync,
        coalesce(g.master_id = CAST(:broker_id AS bigint), FALSE) AS is_sequencer,
+       coalesce((SELECT r.life
+                   FROM replica_reports r
+                  WHERE r.broker_group_id = b.id AND r.broker_id = CAST(:broker_id AS bigint)
+                  ORDER BY r.heard_at DESC
+                  LIMIT 1), 0) AS known_life,
        (SELECT coalesce(jsonb_agg(to_jsonb(l)), '[]')
           FROM share_leases l
          WHERE l.broker_group_id = b.id
@@ -76,17 +81,67 @@ RETURNING kept.topic_name, kept.queue_id, kept.consumer_group_name
     is_replanned=True,
 )
 
+# A broker without a heartbeat at any process of the control plane has no lease and waits for none.
+# A process that reports again meanwhile keeps its leases.
+_FREE_GONE: Final = Statement(
+    "free_share_leases_of_gone",
+    """
+WITH gone AS (
+SELECT b.id AS broker_group_id, told.broker_id
+  FROM unnest(CAST(:clusters AS text[]), CAST(:groups AS text[]), CAST(:broker_ids AS bigint[]))
+       AS told (cluster_name, broker_group_name, broker_id)
+  JOIN clusters c ON c.name = told.cluster_name
+  JOIN broker_groups b ON b.cluster_id = c.id AND b.name = told.broker_group_name
+ WHERE NOT EXISTS (
+       SELECT FROM replica_reports r
+        WHERE r.broker_group_id = b.id AND r.broker_id = told.broker_id
+          AND clock_timestamp() - r.heard_at <= make_interval(secs => r.timeout_ms / 1000.0))),
+due AS (
+SELECT l.broker_group_id, l.topic_name, l.queue_id, l.consumer_group_name,
+       l.owner_id IN (SELECT g.broker_id FROM gone g
+                       WHERE g.broker_group_id = l.broker_group_id) AS is_freed,
+       (SELECT coalesce(jsonb_agg(one ORDER BY place), '[]')
+          FROM jsonb_array_elements(l.waiters) WITH ORDINALITY AS w (one, place)
+         WHERE CAST(one ->> 'broker_id' AS bigint) NOT IN (
+               SELECT g.broker_id FROM gone g
+                WHERE g.broker_group_id = l.broker_group_id)) AS waiters
+  FROM share_leases l
+ WHERE l.broker_group_id IN (SELECT broker_group_id FROM gone)
+   AND EXISTS (
+       SELECT FROM gone g
+        WHERE g.broker_group_id = l.broker_group_id
+          AND (l.owner_id = g.broker_id
+               OR l.waiters @> jsonb_build_array(jsonb_build_object('broker_id', g.broker_id))))
+ ORDER BY l.broker_group_id, l.topic_name, l.queue_id, l.consumer_group_name
+   FOR UPDATE OF l)
+UPDATE share_leases AS kept
+   SET revision = kept.revision + 1,
+       waiters = due.waiters,
+       state = CASE WHEN due.is_freed THEN 'free' ELSE kept.state END,
+       owner_id = CASE WHEN due.is_freed THEN NULL ELSE kept.owner_id END,
+       owner_life = CASE WHEN due.is_freed THEN NULL ELSE kept.owner_life END,
+       ends_at = CASE WHEN due.is_freed THEN NULL ELSE kept.ends_at END,
+       slice_ends_at = CASE WHEN due.is_freed THEN NULL ELSE kept.slice_ends_at END
+  FROM due
+ WHERE kept.broker_group_id = due.broker_group_id AND kept.topic_name = due.topic_name
+   AND kept.queue_id = due.queue_id AND kept.consumer_group_name = due.consumer_group_name
+""",
+    is_replanned=True,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class HeldLeases:
     """Hold leases as one statement read them, with what their broker group says of the member.
 
-    `now` is the time of Postgres.
+    `now` is the time of Postgres. `known_life` is the number of the process that the last heartbeat
+    of the member is of; 0 without a heartbeat that says so.
     """
 
     broker_group_id: int
     now: datetime
     standing: Standing
+    known_life: int
     leases: Mapping[ShareQueueName, ShareLease]
     revisions: Mapping[ShareQueueName, int]
 
@@ -134,15 +189,29 @@ async def find(
     rows = await pipeline.fetch(_READ, values | _names(names))
     if not rows:
         return None
-    group_id, now, is_in_sync, is_sequencer, leases = rows[0]
+    group_id, now, is_in_sync, is_sequencer, known_life, leases = rows[0]
     read = msgspec.json.decode(leases, type=list[_Row])
     return HeldLeases(
         int(group_id),
         datetime.fromisoformat(now),
         Standing(is_in_sync=is_in_sync == "t", is_sequencer=is_sequencer == "t"),
+        int(known_life),
         {row.name: row.lease for row in read},
         {row.name: row.revision for row in read},
     )
+
+
+async def free_gone(pipeline: Pipeline, keys: Collection[tuple[str, str, int]]) -> None:
+    """Free the leases of brokers that no process of the control plane hears, and their places.
+
+    A key is the name of a cluster, the name of a broker group and the id of a broker.
+    """
+    values = {
+        "clusters": [cluster_name for cluster_name, _, _ in keys],
+        "groups": [broker_group_name for _, broker_group_name, _ in keys],
+        "broker_ids": [broker_id for _, _, broker_id in keys],
+    }
+    await pipeline.fetch(_FREE_GONE, values)
 
 
 async def write(

@@ -181,6 +181,32 @@ class BrokerGroupBusy(DomainError, kind=ErrorKind.CONFLICT):
         self.broker_group_name = broker_group_name
 
 
+class BrokerProcessUnknown(DomainError, kind=ErrorKind.CONFLICT):
+    """A request is of a former process of a broker, or of one without a heartbeat yet."""
+
+    code = "broker_process_unknown"
+
+    def __init__(self, broker_group_name: str, broker_id: int) -> None:
+        super().__init__(
+            f"the last heartbeat of broker {broker_id} of group {broker_group_name!r} is of another"
+            " process; send a heartbeat (904), then try again"
+        )
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
+
+
+class ShareSuccessorNotInSync(DomainError, kind=ErrorKind.CONFLICT):
+    """A member that is not in sync may own no share queue."""
+
+    code = "share_successor_not_in_sync"
+
+    def __init__(self, broker_group_name: str, broker_id: int) -> None:
+        super().__init__(
+            f"broker {broker_id} of group {broker_group_name!r} is not in sync, so it may own no"
+            " share queue; name a member of the SyncStateSet"
+        )
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
+
+
 class BrokerIdRefused(DomainError, kind=ErrorKind.CONFLICT):
     """A broker applied for an id that it may not have."""
 

@@ -46,12 +46,14 @@ class Member:
 class Waiter:
     """Hold a member that asks for a share queue; `until` is when its request lapses.
 
-    `has_messages` is whether the member sees a message that its consumers could get.
+    `has_messages` is whether the member sees a message that its consumers could get. A waiter that
+    an operator has placed is served without a request of its own.
     """
 
     broker_id: int
     until: datetime
     has_messages: bool
+    is_placed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,19 @@ class ShareLease:
     def freed(self) -> "ShareLease":
         """Return the lease without an owner; epoch and waiters stay."""
         return ShareLease(epoch=self.epoch, waiters=self.waiters)
+
+    def handed_over(self, successor_id: int, until: datetime) -> "ShareLease":
+        """Return the lease once its owner must give it back to a named member.
+
+        The successor is the first of the waiters, until an instant. A lease that it has already,
+        or is free, has no owner to revoke it from.
+        """
+        waiters = tuple(one for one in self.waiters if one.broker_id != successor_id)
+        if self.owner is not None and self.owner.broker_id == successor_id:
+            return replace(self, waiters=waiters)
+        placed = Waiter(successor_id, until, has_messages=True, is_placed=True)
+        state = LeaseState.FREE if self.owner is None else LeaseState.RELEASING
+        return replace(self, state=state, slice_ends_at=None, waiters=(placed, *waiters))
 
     def granted(self, member: Member, epoch: int, ends_at: datetime) -> "ShareLease":
         """Return the lease of a new owner, which waits no more."""
@@ -140,11 +155,13 @@ class Arbitration:
         changed: The leases that are other ones now.
         granted: The epochs of new leases; a repeated request gets the same epoch again.
         revoked: The share queues that the member must stop to serve, and give back.
+        awaited: The share queues of the member that another member waits for.
     """
 
     changed: Mapping[ShareQueueName, ShareLease]
     granted: Mapping[ShareQueueName, int]
     revoked: Collection[ShareQueueName]
+    awaited: Collection[ShareQueueName]
 
 
 def arbitrate(
@@ -160,7 +177,7 @@ def arbitrate(
     `leases` are those that it names, and those of which the member is owner or waiter. A share
     queue without a lease was never granted.
     """
-    changed, granted, revoked = {}, {}, []
+    changed, granted, revoked, awaited = {}, {}, [], []
     for name in sorted(heartbeat.names | set(leases)):
         before = leases.get(name, ShareLease())
         turn = _Turn(before, heartbeat.member, standing, now, terms)
@@ -169,11 +186,14 @@ def arbitrate(
         if after != before:
             changed[name] = after
         is_served = after.owner == heartbeat.member and after.state is LeaseState.HELD
-        if is_served and (held or wish) and (held is None or held.epoch != after.epoch):
+        is_new = after.owner != before.owner
+        if is_served and (held or wish or is_new) and (held is None or held.epoch != after.epoch):
             granted[name] = after.epoch
         elif held is not None and not is_served:
             revoked.append(name)
-    return Arbitration(changed, granted, revoked)
+        if is_served and after.waiters:
+            awaited.append(name)
+    return Arbitration(changed, granted, revoked, awaited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +275,9 @@ class _Turn:
         is_placed = False
         for one in waiters:
             if one.broker_id != self.member.broker_id:
+                yield one
+            elif one.is_placed and self.standing.is_in_sync:
+                is_placed = True
                 yield one
             elif own is not None:
                 is_placed = True

@@ -19,6 +19,7 @@ STOCK_CODES: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     errors.SettingNotFound: ResponseCode.QUERY_NOT_FOUND,
     errors.TooManySettings: ResponseCode.SYSTEM_BUSY,
     errors.BrokerGroupBusy: ResponseCode.SYSTEM_BUSY,
+    errors.BrokerProcessUnknown: ResponseCode.SYSTEM_BUSY,
     errors.BrokerGroupNotControlled: ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST,
     errors.BrokerIdRefused: ResponseCode.CONTROLLER_BROKER_ID_INVALID,
     errors.BrokerNotRegistered: ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED,

@@ -42,6 +42,7 @@ async def on_share_lease(command: Command, _session: object, directory: Director
         ttl_ms=int(LEASE_TERMS.ttl.total_seconds() * 1000),
         granted=[_lease(name, epoch) for name, epoch in decided.granted.items()],
         revoked=[_queue(name) for name in decided.revoked],
+        awaited=[_queue(name) for name in decided.awaited],
     )
     return Answer(body=java_json.encode(decisions))
 

@@ -54,8 +54,10 @@ class LeaseDecisionsBody(Body, frozen=True, kw_only=True):
 
     Attributes:
         ttl_ms: The time from the send of the heartbeat in which granted and renewed leases hold.
+        awaited: Those of the member's share queues that another member waits for.
     """
 
     ttl_ms: Int64
     granted: list[ShareLeaseBody] = msgspec.field(default_factory=list)
     revoked: list[ShareQueueBody] = msgspec.field(default_factory=list)
+    awaited: list[ShareQueueBody] = msgspec.field(default_factory=list)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from backend.db import replica_reports
+from backend.db import replica_reports, share_leases
 from backend.db.engine import Database
 from backend.db.pipeline import pipeline_of
 from backend.db.replica_reports import ReplicaKey
@@ -31,8 +31,13 @@ async def record_replica_reports(
 async def forget_replica_reports(
     keys: Sequence[ReplicaKey], *, heard_by: UUID, database: Database
 ) -> None:
-    """Record that this process receives no more heartbeats of some replicas."""
-    await replica_reports.forget(pipeline_of(database), keys, heard_by=heard_by)
+    """Record that this process receives no more heartbeats of some replicas.
+
+    If no other process receives some, their leases of share queues end now (Q90).
+    """
+    pipeline = pipeline_of(database)
+    await replica_reports.forget(pipeline, keys, heard_by=heard_by)
+    await share_leases.free_gone(pipeline, keys)
 
 
 async def forget_old_replica_reports(*, database: Database) -> None:

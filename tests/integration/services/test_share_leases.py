@@ -1,14 +1,22 @@
 """Leases of share queues in Postgres: every process decides, and a changed row is not written."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
+
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
 
 from backend.db import share_leases
 from backend.db.pipeline import pipeline_of
-from backend.domain.errors import BrokerGroupNotControlled, InvalidName
+from backend.domain.errors import (
+    BrokerGroupNotControlled,
+    BrokerProcessUnknown,
+    InvalidName,
+    ShareSuccessorNotInSync,
+)
 from backend.domain.share_lease import (
     HeldLease,
     LeaseHeartbeat,
@@ -18,7 +26,11 @@ from backend.domain.share_lease import (
     Wish,
 )
 from backend.domain.share_queue import ShareQueueName
-from backend.services.share_queue.leases import arbitrate_leases
+from backend.services.controller.replica_reports import (
+    forget_replica_reports,
+    record_replica_reports,
+)
+from backend.services.share_queue.leases import arbitrate_leases, hand_over_leases
 from tests.compiled_statements import opened_database
 
 pytestmark = pytest.mark.usefixtures("group")
@@ -54,6 +66,18 @@ def beat(database, broker_id, *, held=(), wanted=(), released=(), life=1, has_me
 async def row_of(database):
     held = await share_leases.find(pipeline_of(database), "c", "g", 1, [SQ])
     return held.leases[SQ]
+
+
+def reporter(group, database):
+    """Return what records the heartbeat of a process of a broker at one control plane process."""
+    report = group.controller.heartbeat_source.reports_of("c", "g")[2]
+
+    async def hear(broker_id, life, heard_by):
+        key = ("c", "g", broker_id)
+        told = {key: replace(report, life=life, timeout_ms=60_000, age_ms=0)}
+        await record_replica_reports(told, lease_asked={}, heard_by=heard_by, database=database)
+
+    return hear
 
 
 async def scalar(database, statement):
@@ -232,3 +256,71 @@ async def test_a_group_without_a_controller_has_no_leases(database):
 async def test_an_invalid_name_is_refused(database, name):
     with pytest.raises(InvalidName):
         await beat(database, 1, wanted=[name])
+
+
+async def test_q90_the_end_of_a_session_frees_the_leases_and_the_places_of_its_broker(
+    database, group
+):
+    hear, heard_by = reporter(group, database), uuid4()
+    for broker_id in (1, 2, 3):
+        await hear(broker_id, 1, heard_by)
+    await beat(database, 2, wanted=[SQ])
+    await beat(database, 3, wanted=[SQ])
+    await beat(database, 1, wanted=[SQ])
+
+    await forget_replica_reports(
+        [("c", "g", 2), ("c", "g", 3)], heard_by=heard_by, database=database
+    )
+
+    freed = await row_of(database)
+    assert (freed.owner, freed.epoch) == (None, 1)
+    assert [one.broker_id for one in freed.waiters] == [1]
+    assert (await beat(database, 1, wanted=[SQ])).granted == {SQ: 2}
+
+
+async def test_a_broker_that_another_process_hears_keeps_its_leases_q90(database, group):
+    hear, first, second = reporter(group, database), uuid4(), uuid4()
+    await hear(2, 1, first)
+    await hear(2, 1, second)
+    await beat(database, 2, wanted=[SQ])
+
+    await forget_replica_reports([("c", "g", 2)], heard_by=first, database=database)
+
+    assert (await row_of(database)).is_owned_by(Member(2, 1), 1)
+
+
+async def test_a_late_heartbeat_of_a_former_process_changes_nothing(database, group):
+    hear = reporter(group, database)
+    await beat(database, 2, wanted=[SQ], life=7)
+    await hear(2, 8, uuid4())
+    granted = await beat(database, 2, wanted=[SQ], life=8)
+
+    with pytest.raises(BrokerProcessUnknown):
+        await beat(database, 2, released={SQ: 1}, life=7)
+
+    assert granted.granted == {SQ: 2}
+    assert (await row_of(database)).is_owned_by(Member(2, 8), 2)
+
+
+async def test_o30_a_hand_over_revokes_and_grants_to_the_named_member(database):
+    await beat(database, 1, wanted=[SQ])
+    await beat(database, 3, wanted=[SQ])
+
+    await hand_over_leases([SQ, MANY[5]], "c", "g", 2, database=database)
+
+    assert (await beat(database, 1, held={SQ: 1})).revoked == [SQ]
+    await beat(database, 1, released={SQ: 1})
+    assert (await beat(database, 3, wanted=[SQ])).granted == {}
+    assert (await beat(database, 2)).granted == {SQ: 2}
+
+
+async def test_a_hand_over_to_a_member_that_is_not_in_sync_changes_nothing(database):
+    await beat(database, 1, wanted=[SQ])
+    before = await row_of(database)
+
+    with pytest.raises(ShareSuccessorNotInSync):
+        await hand_over_leases([SQ], "c", "g", 9, database=database)
+    with pytest.raises(BrokerGroupNotControlled):
+        await hand_over_leases([SQ], "c", "unknown", 2, database=database)
+
+    assert await row_of(database) == before

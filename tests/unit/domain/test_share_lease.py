@@ -233,3 +233,60 @@ def test_an_answer_that_came_too_late_is_not_renewed_without_another_request():
     assert arbiter.hear(A, 1) == KEPT
 
     assert arbiter.lease.ends_at == START + timedelta(seconds=10)
+
+
+def test_an_owner_learns_that_another_member_waits_q26():
+    arbiter = Arbiter()
+    arbiter.want(A, 0)
+
+    def awaited(at):
+        heartbeat = LeaseHeartbeat(A, {SQ: HeldLease(1, has_messages=False)}, {}, {})
+        now = START + timedelta(seconds=at)
+        return arbitrate({SQ: arbiter.lease}, heartbeat, IN_SYNC, now=now, terms=TERMS).awaited
+
+    assert awaited(1) == []
+    arbiter.want(B, 1, has_messages=False)
+    assert awaited(2) == [SQ]
+
+
+def test_a_named_successor_gets_the_share_queue_without_a_request_of_its_own_o30():
+    arbiter = Arbiter()
+    arbiter.want(A, 0)
+    arbiter.want(C, 0.5)
+
+    arbiter.lease = arbiter.lease.handed_over(B.broker_id, START + timedelta(seconds=11))
+
+    assert arbiter.hold(A, 1, 1) == REVOKED
+    assert arbiter.want(A, 1.1, released=1) == KEPT
+    assert arbiter.want(C, 1.2) == KEPT
+    assert arbiter.hear(B, 1.3) == (2, False)
+    assert arbiter.lease.is_owned_by(B, 2)
+    assert [one.broker_id for one in arbiter.lease.waiters] == [C.broker_id, A.broker_id]
+
+
+def test_a_successor_that_does_not_ask_in_time_holds_up_nobody_o30():
+    arbiter = Arbiter()
+    arbiter.want(A, 0)
+    arbiter.lease = arbiter.lease.handed_over(B.broker_id, START + timedelta(seconds=3))
+    arbiter.hear(A, 1, released=1)
+
+    assert arbiter.want(C, 2) == KEPT
+    assert arbiter.want(C, 3) == (2, False)
+
+
+def test_a_successor_that_is_not_in_sync_loses_its_place_o30():
+    arbiter = Arbiter()
+    arbiter.want(A, 0)
+    arbiter.lease = arbiter.lease.handed_over(B.broker_id, START + timedelta(seconds=11))
+
+    assert arbiter.hear(B, 1, standing=LATE) == KEPT
+
+    assert arbiter.lease.waiters == ()
+
+
+def test_an_owner_that_is_its_own_successor_keeps_the_share_queue():
+    arbiter = Arbiter()
+    arbiter.want(A, 0)
+    before = arbiter.lease
+
+    assert before.handed_over(A.broker_id, START + timedelta(seconds=11)) == before
