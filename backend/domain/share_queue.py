@@ -8,9 +8,10 @@ from backend.domain.queue_lock import BrokerKey, Holder
 
 
 class ShareMode(StrEnum):
-    """Name the member that owns a share queue: `PRIMARY` is the master of the broker group."""
+    """Name who owns the share queues of a topic: the master, or any member in sync by lease."""
 
     PRIMARY = "PRIMARY"
+    SHARED = "SHARED"
 
 
 class ConsumeMode(StrEnum):

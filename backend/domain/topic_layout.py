@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from backend.domain.share_queue import ShareMode
 from backend.domain.topic import READ_WRITE, Permission
+from backend.rules.attributes import SHARE_MODE, TIME_SHARE
 
 MESSAGE_TYPE: Final = "message.type"
 
@@ -32,6 +34,11 @@ class TopicLayout:
     topic_sys_flag: int = 0
     filter_type: str = "SINGLE_TAG"
     attributes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_shared(self) -> bool:
+        """Return whether members own the share queues of the topic by lease."""
+        return self.attributes.get(SHARE_MODE) == ShareMode.SHARED
 
     @property
     def text(self) -> str:
@@ -61,6 +68,8 @@ class TopicWish:
     is_writable: bool | None = None
     is_ordered: bool | None = None
     message_type: MessageType | None = None
+    share_mode: ShareMode | None = None
+    is_time_shared: bool | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -74,6 +83,10 @@ class TopicWish:
         attributes = dict(layout.attributes)
         if self.message_type is not None:
             attributes[MESSAGE_TYPE] = self.message_type.value
+        if self.share_mode is not None:
+            attributes[SHARE_MODE] = self.share_mode.value
+        if self.is_time_shared is not None:
+            attributes[TIME_SHARE] = str(self.is_time_shared).lower()
         return replace(
             layout,
             read_queue_count=_or(self.read_queue_count, layout.read_queue_count),

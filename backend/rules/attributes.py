@@ -73,6 +73,14 @@ BLOCK_SIZE: Final = "lq.blockSize"
 ENDED_QUEUES: Final = "lq.endedQueues"
 """Ours: where removed queues of a static topic continue, as `id:generation:end;…`."""
 
+SHARE_MODE: Final = "share.mode"
+TIME_SHARE: Final = "share.timeShare"
+"""Ours: which member owns the share queues of a topic, and whether members take turns
+(queue-ownership.md 4.2)."""
+
+PRIMARY_MODE: Final = "PRIMARY"
+SHARED_MODE: Final = "SHARED"
+
 TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "queue.type": Attribute(is_changeable=False, allowed=("SimpleCQ",), unserved=("BatchCQ",)),
     "cleanup.policy": Attribute(is_changeable=False, allowed=("DELETE", "COMPACTION")),
@@ -83,6 +91,8 @@ TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     OFFSET_MODE: Attribute(allowed=("contiguous", "block")),
     BLOCK_SIZE: Attribute(low=1, high=(1 << 31) - 1),
     ENDED_QUEUES: Attribute(),
+    SHARE_MODE: Attribute(allowed=(PRIMARY_MODE, SHARED_MODE)),
+    TIME_SHARE: Attribute(allowed=_BOOLEANS),
 }
 
 GROUP_ATTRIBUTES: Final[Mapping[str, Attribute]] = {

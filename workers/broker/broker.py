@@ -25,10 +25,11 @@ from backend.remoting.names import (
 )
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.rules.broker import MASTER_ID
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.commit_log.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.commit_log.delayed_message import deliver_delayed, read_delayed
-from workers.broker.commit_log.elapsed import elapsed_ms
+from workers.broker.commit_log.elapsed import elapsed_ms, elapsed_s
 from workers.broker.commit_log.file_thread import FileThread
 from workers.broker.commit_log.flusher import Flusher
 from workers.broker.commit_log.indexer import Indexer
@@ -69,7 +70,11 @@ from workers.broker.routing.name_servers import NameServers
 from workers.broker.routing.neighbours import Neighbours
 from workers.broker.routing.peers import Peers
 from workers.broker.routing.topic_routes import TopicRoutes
+from workers.broker.shares.credit import Credit
+from workers.broker.shares.lease_keeper import Ask, LeaseKeeper
+from workers.broker.shares.share_names import MemberShares
 from workers.broker.shares.share_queues import ShareQueues
+from workers.broker.shares.shared_pops import SharedPops
 from workers.broker.tables.clients import Consumers, Producers
 from workers.broker.tables.escaped import EscapedMessages
 from workers.broker.tables.offset_resets import OffsetResets
@@ -98,6 +103,12 @@ class Broker:
 
     container: OwnContainer | None = None
     """The container that it runs in, set before its start; None for a broker that is alone."""
+
+    member_shares: MemberShares | None = None
+    """The share queues of this member; None where the master owns all of them."""
+
+    lease_keeper: LeaseKeeper | None = None
+    """The leases of this member, set together with its share queues."""
 
     def __init__(
         self,
@@ -169,6 +180,22 @@ class Broker:
         self._is_read_limited = False
         self._serve_mappings()
         self.confirmation, self.shares = Confirmation(self), ShareQueues(self)
+        self.shared_pops = SharedPops(self)
+
+    def use_leases(self, shares: MemberShares, ask: Ask) -> LeaseKeeper:
+        """Share queues with the other members of the group by lease, from now on (ADR 23).
+
+        `ask` sends a lease heartbeat to the arbiter (4102). The caller runs the keeper.
+        """
+        self.member_shares = shares
+        self.lease_keeper = LeaseKeeper(
+            shares,
+            ask=ask,
+            is_sequencer=lambda: self.membership.role_id == MASTER_ID,
+            has_credit=Credit(self.hot, self.elapsed_ms).has,
+            now_s=elapsed_s,
+        )
+        return self.lease_keeper
 
     def _build_locks(self) -> QueueLocks:
         """Keep the holders in the log if a controller may choose another master."""

@@ -199,6 +199,8 @@ class BrokerServer:
             self._begin("lone-master", self._lone_master.run())
             # Without a controller there is no lease: this broker is always the master.
             broker.confirmation.follow(may_lead=True)
+        if broker.lease_keeper is not None:
+            self._begin("share-leases", broker.lease_keeper.run())
         if self._member is not None:
             self._begin("group-member", self._take_part(self._member))
         elif broker.damage is None:
@@ -279,6 +281,7 @@ class BrokerServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await broker.shared_pops.wait_closed()
         await broker.share_moves.close()
         await broker.timers.end()
         await broker.indexer.stop()
@@ -302,6 +305,9 @@ class BrokerServer:
     async def _leave_group(self) -> None:
         """Let the other members have all data, and unregister from the name servers."""
         broker = self.broker
+        if broker.lease_keeper is not None:
+            # Other members own the share queues before this one is away (O30).
+            await broker.lease_keeper.leave()
         if self._member is not None:
             # The next master must have every accepted message, and clients wait for it (R10c).
             broker.block_writes(WriteBlock.STOPPING)
@@ -349,6 +355,7 @@ class BrokerServer:
     async def _drain(self) -> None:
         """Answer held pulls and let open requests finish, until the deadline."""
         self.broker.polling.close()
+        self.broker.shared_pops.close()
         tasks = {task for session in self._sessions for task in session.tasks}
         if tasks:
             await asyncio.wait(tasks, timeout=DRAIN_TIMEOUT_S)

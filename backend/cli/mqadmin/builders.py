@@ -92,11 +92,20 @@ def topic(given: Given, directory: Directory) -> list[str]:
     words += _permission(given["p"]) if "p" in given else []
     words += _truth(given, "o", "ordered")
     if "a" in given:
-        name, _, value = given["a"].partition("=")
-        if name != "+message.type":
-            raise misuse(f"-a {given['a']} can't be set", "of the attributes only +message.type=…")
-        words += ["--message-type", value]
+        words += _attribute(given["a"])
     return words
+
+
+def _attribute(text: str) -> list[str]:
+    name, _, value = text.partition("=")
+    if name == "+message.type":
+        return ["--message-type", value]
+    if name == "+share.mode":
+        return ["--share-mode", value]
+    if name == "+share.timeShare" and value.lower() in {"true", "false"}:
+        return ["--time-share" if value.lower() == "true" else "--no-time-share"]
+    known = "+message.type=…, +share.mode=…, +share.timeShare=true or false"
+    raise misuse(f"-a {text} can't be set", f"of the attributes only {known}")
 
 
 def static_topic(given: Given, directory: Directory) -> list[str]:

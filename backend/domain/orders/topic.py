@@ -10,6 +10,7 @@ from backend.domain.orders.parameter import (
     ClusterName,
     Parameter,
 )
+from backend.domain.share_queue import ShareMode
 from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
 from backend.rules.topic import CREATED_NAME_LENGTH_MAX, QUEUE_COUNT_MAX
 
@@ -33,6 +34,13 @@ READABLE: Final = Parameter("Allow consumers to read the topic.", option="readab
 WRITABLE: Final = Parameter("Allow producers to write to the topic.", option="writable")
 ORDERED: Final = Parameter("Mark the topic as ordered.", option="ordered")
 MESSAGE_TYPE: Final = Parameter("Allowed type of messages, for brokers that check the type.")
+SHARE_MODE: Final = Parameter(
+    "Which brokers own the share queues of POP: the master (PRIMARY), or members by lease (SHARED)."
+)
+TIME_SHARED: Final = Parameter(
+    "In SHARED mode, let members with consumers take turns as owner, besides forwarding to it.",
+    option="time_share",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,8 @@ class CreateTopic:
     is_writable: Annotated[bool, WRITABLE] = True
     is_ordered: Annotated[bool, ORDERED] = False
     message_type: Annotated[MessageType | None, MESSAGE_TYPE] = None
+    share_mode: Annotated[ShareMode | None, SHARE_MODE] = None
+    is_time_shared: Annotated[bool | None, TIME_SHARED] = None
 
     @property
     def target(self) -> str:
@@ -84,6 +94,8 @@ class ChangeTopic:
     is_writable: Annotated[bool | None, WRITABLE] = None
     is_ordered: Annotated[bool | None, ORDERED] = None
     message_type: Annotated[MessageType | None, MESSAGE_TYPE] = None
+    share_mode: Annotated[ShareMode | None, SHARE_MODE] = None
+    is_time_shared: Annotated[bool | None, TIME_SHARED] = None
     layouts: Annotated[
         tuple[PlacedLayout, ...],
         Parameter(

@@ -13,6 +13,7 @@ from backend.operations.actions.topics import PutTopic
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import masters, static_topics, topic_layouts
+from backend.operations.planning.share_modes import check_share_mode
 from backend.operations.planning.topic_layouts import Layouts, Places, TopicPlacements
 from backend.services.topic.topics import find_topic_version
 
@@ -69,6 +70,7 @@ async def preview(order: ChangeTopic, facts: Facts[Change], context: OperationCo
         checks=(
             *facts.checks,
             *(await _check_left(topic, held, changed, context)),
+            *await check_share_mode(order.cluster_name, changed, context),
             await masters.check_fencing(facts.seen.placements.meant.found, context),
         ),
         way_back="Change it back to the former values, which the journal keeps",
@@ -112,6 +114,10 @@ def _impact(held: Layouts, changed: Places) -> tuple[str, ...]:
     lines = ["Clients use the new layout after their next route update, within 30 s"]
     if any(after.read_queue_count != held[one].read_queue_count for one, after in changed):
         lines.append("Consumer groups rebalance; ordered groups wait for their locks")
+    if any(after.is_shared != held[one].is_shared for one, after in changed):
+        lines.append(
+            "POP consumers go on at another owner: messages in flight may be delivered again"
+        )
     if any(after.write_queue_count != held[one].write_queue_count for one, after in changed):
         lines.append(
             "Producers that choose queues by key choose other queues: keys move between queues"

@@ -58,6 +58,7 @@ async def read_facts(order: ConvertTopic, context: OperationContext) -> Facts[Pr
             static_topics.check_answers(holders, holders.groups.names),
             await static_topics.check_name(order.topic_name, context, besides=order.cluster_name),
             _check_messages(holders),
+            _check_share_mode(holders),
         ),
     )
 
@@ -86,6 +87,16 @@ async def preview(order: ConvertTopic, facts: Facts[Present], context: Operation
             )
         },
     )
+
+
+def _check_share_mode(holders: TopicHolders) -> Check:
+    """Check that only the masters own the share queues of the topic."""
+    name = "owners of its share queues"
+    layouts = [one.layout.layout for one in holders.masters.values() if one.layout is not None]
+    if any(one.is_shared for one in layouts):
+        why = "share.mode is SHARED, which static topics can't have: set it to PRIMARY first"
+        return Check(name, CheckVerdict.BLOCK, why)
+    return Check(name, CheckVerdict.PASS, "the masters own them")
 
 
 def _check_messages(holders: TopicHolders) -> Check:

@@ -8,6 +8,7 @@ from backend.operations.actions.topics import PutTopic
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import masters, topic_layouts
+from backend.operations.planning.share_modes import check_share_mode
 from backend.operations.planning.topic_layouts import TopicPlacements
 
 
@@ -41,7 +42,11 @@ async def preview(
         ),
         changes=tuple(topic_layouts.difference(one, None, layout) for one in meant),
         impact=("Producers and consumers find it after their next route update",),
-        checks=(*facts.checks, await masters.check_fencing(meant, context)),
+        checks=(
+            *facts.checks,
+            *await check_share_mode(order.cluster_name, places, context),
+            await masters.check_fencing(meant, context),
+        ),
         way_back="Delete it again, as long as it is empty",
         facts=topic_layouts.put_facts(places),
     )

@@ -21,7 +21,7 @@ class ShareQueueBody(Body, frozen=True, kw_only=True):
     queue_id: int
     consumer_group: str
     mode: str
-    """Which member may own it: `PRIMARY` is the master always."""
+    """Which member may own it: `PRIMARY` is the master always, `SHARED` any one by lease."""
     consume_mode: str | None = None
     """How operators want the group to receive the topic: `PULL`, `POP`, or null if unset."""
     epoch: int

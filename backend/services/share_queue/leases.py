@@ -6,7 +6,6 @@ from typing import Final
 from backend.db import share_leases
 from backend.db.engine import Database
 from backend.db.pipeline import pipeline_of
-from backend.domain.election import UNKNOWN_LIFE
 from backend.domain.errors import (
     BrokerGroupBusy,
     BrokerGroupNotControlled,
@@ -15,6 +14,7 @@ from backend.domain.errors import (
     ShareSuccessorNotInSync,
 )
 from backend.domain.names import check_topic_name
+from backend.domain.replica_group import UNKNOWN_LIFE
 from backend.domain.share_lease import (
     LEASE_TERMS,
     Arbitration,

@@ -47,6 +47,7 @@ from workers.broker.processors.topics import check_topic_open, merged_attributes
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.safe_answers import kept, published
 from workers.broker.requests.serving import serves
+from workers.broker.shares.share_mode import check_share_mode
 
 SEAL_TIMEOUT_S: Final = 5.0
 """The limit of the wait for messages that were admitted before a seal (`lq.sealTimeoutMs`)."""
@@ -241,13 +242,15 @@ def _stored(
         )
     except (QueueChangeRefused, QueueEpochFenced) as error:
         raise _refusal(error) from error
+    attributes = merged_attributes(former, header.attributes)
+    check_share_mode(broker, header.topic, former, attributes, is_static=True)
     topic = TopicConfig(
         name=header.topic,
         permissions=header.permissions,
         filter_type=header.filter_type,
         topic_sys_flag=header.topic_sys_flag,
         is_ordered=header.is_ordered,
-        attributes=merged_attributes(former, header.attributes),
+        attributes=attributes,
     )
     return topic, static
 

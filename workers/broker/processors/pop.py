@@ -63,7 +63,7 @@ from workers.broker.logical.share_owning import (
     read_logical,
 )
 from workers.broker.requests.caller import Caller
-from workers.broker.requests.serving import serves
+from workers.broker.requests.serving import Outcome, serves
 from workers.broker.shares.reading_ahead import read_ahead
 from workers.broker.tables.topics import READABLE, permitted
 
@@ -85,14 +85,25 @@ log = structlog.get_logger()
 
 @serves(
     RequestCode.POP_MESSAGE,
-    role=RequiredRole.MASTER_TAKES,
+    role=RequiredRole.READABLE,
     passed_on=False,
     target=None,
     on_fast_port=False,
 )
-def on_pop(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | None:
-    """Hand out messages of a topic, or wait for some."""
+def on_pop(broker: Broker, caller: Caller, command: Command) -> Outcome:
+    """Hand out messages of a topic, or wait for some; another member may own its share queues."""
     header = decode_header(PopMessageHeader, command.ext)
+    pop_here = partial(_pop_here, broker, caller, command, header)
+    if broker.shared_pops.takes(header):
+        return broker.shared_pops.serve(caller, command, header, pop_here)
+    return pop_here()
+
+
+def _pop_here(
+    broker: Broker, caller: Caller, command: Command, header: PopMessageHeader
+) -> Awaitable[bytes] | None:
+    """Hand out messages of the share queues that this broker owns."""
+    broker.membership.check(RequiredRole.MASTER_TAKES)
     if broker.static_topics.find(header.topic) is not None:
         return _pop_logical(broker, caller, command, header)
     grant, passing = check_pop(broker, header)
@@ -225,15 +236,6 @@ def check_again(broker: Broker, command: Command) -> PullGrant:
     grant, _ = check_pop(broker, decode_header(PopMessageHeader, command.ext))
     broker.hot.grant_pulls(grant)
     return grant
-
-
-def nothing_answer(command: Command) -> bytes:
-    """Return the answer that there is no message: the client asks again, another broker perhaps."""
-    if command.code == RequestCode.NOTIFICATION:
-        return answer(command, ext={"hasMsg": "false", "pollingFull": "false"})
-    fields = dict.fromkeys(("popTime", "invisibleTime", "reviveQid", "restNum"), "0")
-    code, remark = ResponseCode.POLLING_TIMEOUT, "NO_MESSAGE_IN_QUEUE"
-    return answer(command, code=code, remark=remark, ext=fields)
 
 
 def _check_permission(
@@ -512,14 +514,25 @@ async def _move(
 
 @serves(
     RequestCode.NOTIFICATION,
-    role=RequiredRole.MASTER_TAKES,
+    role=RequiredRole.READABLE,
     passed_on=False,
     target=None,
     on_fast_port=False,
 )
-def on_notification(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | None:
+def on_notification(broker: Broker, caller: Caller, command: Command) -> Outcome:
     """Say whether there are messages for a group, once there are, or after a wait."""
     header = _pop_of_notification(command)
+    look_here = partial(_notify_here, broker, caller, command, header)
+    if broker.shared_pops.takes(header):
+        return broker.shared_pops.serve(caller, command, header, look_here)
+    return look_here()
+
+
+def _notify_here(
+    broker: Broker, caller: Caller, command: Command, header: PopMessageHeader
+) -> Awaitable[bytes] | None:
+    """Say whether share queues that this broker owns have messages."""
+    broker.membership.check(RequiredRole.MASTER_TAKES)
     if broker.static_topics.find(header.topic) is not None:
         return _pop_logical(broker, caller, command, header)
     grant, _ = check_pop(broker, header)

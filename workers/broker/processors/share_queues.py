@@ -35,9 +35,7 @@ from workers.broker.logical.positions import end_of
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.fence_target import FenceTarget
 from workers.broker.requests.serving import serves
-
-PRIMARY: Final = "PRIMARY"
-"""The mode of all share queues: the master owns them."""
+from workers.broker.shares.share_mode import mode_of
 
 LISTED_COUNT_MAX: Final = 10_000
 """The number of share queues that fit a frame of 16 MiB with names of ordinary length."""
@@ -147,7 +145,7 @@ def _queue(broker: Broker, held: HeldShare) -> ShareQueueBody:
         topic=held.topic,
         queue_id=held.queue_id,
         consumer_group=held.group,
-        mode=PRIMARY,
+        mode=mode_of(broker.topics.find(held.topic)),
         consume_mode=None if order is None else order.mode,
         epoch=held.epoch,
         reset_epoch=held.reset_epoch,

@@ -51,6 +51,7 @@ from workers.broker.requests.caller import Caller
 from workers.broker.requests.fence_target import FenceTarget
 from workers.broker.requests.safe_answers import kept, published
 from workers.broker.requests.serving import serves
+from workers.broker.shares.share_mode import check_share_mode
 
 
 def _target(broker: Broker, command: Command) -> FenceTarget:
@@ -71,6 +72,8 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
     check_dynamic(broker, header.topic)
     broker.check_changeable()
     former = broker.topics.find(header.topic)
+    attributes = merged_attributes(former, header.attributes)
+    check_share_mode(broker, header.topic, former, attributes)
     topic = TopicConfig(
         name=header.topic,
         read_queue_count=header.read_queue_count,
@@ -79,7 +82,7 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
         filter_type=header.filter_type,
         topic_sys_flag=header.topic_sys_flag,
         is_ordered=header.is_ordered,
-        attributes=merged_attributes(former, header.attributes),
+        attributes=attributes,
     )
     keep = published if broker.put_topic(topic) else kept
     return keep(broker, answer(command))

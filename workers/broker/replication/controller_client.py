@@ -16,6 +16,7 @@ from backend.remoting import java_json
 from backend.remoting.address import Address, split_address
 from backend.remoting.bodies import SyncStateSetBody
 from backend.remoting.bodies.controller import ElectedBody
+from backend.remoting.bodies.share_leases import LeaseDecisionsBody, LeaseHeartbeatBody
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers import (
     AlterSyncStateSetHeader,
@@ -31,6 +32,7 @@ from backend.remoting.headers import (
     NextBrokerIdHeader,
     RegisterReplicaHeader,
     ReplicaInfoHeader,
+    ShareLeaseHeader,
     decode_header,
     encode_header,
 )
@@ -281,6 +283,28 @@ class ControllerClient:
             OSError: no answer.
         """
         await self._beat(identity, heartbeat_facts, 0)
+
+    async def share_leases(
+        self, identity: Identity, life: int, heartbeat: LeaseHeartbeatBody
+    ) -> LeaseDecisionsBody:
+        """Report the leases of share queues, and return what the arbiter decided (4102).
+
+        Raises:
+            ControllerRefused: the heartbeat is refused. OSError: no answer.
+        """
+        header = ShareLeaseHeader(
+            cluster_name=identity.cluster_name,
+            broker_name=identity.broker_name,
+            broker_id=identity.broker_id,
+            life=life,
+        )
+        answer = await self._ask(
+            RequestCode.SHARE_LEASE,
+            header,
+            java_json.encode(heartbeat),
+            timeout_s=self._beat_timeout_s,
+        )
+        return _decode(LeaseDecisionsBody, answer.body)
 
     async def _beat(
         self, identity: Identity, heartbeat_facts: HeartbeatFacts, timeout_ms: int

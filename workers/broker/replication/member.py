@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import structlog
 
+from backend.remoting.bodies.share_leases import LeaseDecisionsBody, LeaseHeartbeatBody
 from backend.remoting.response_code import ResponseCode
 from workers.broker.commit_log.elapsed import elapsed_s
 from workers.broker.configuration.settings import BrokerSettings
@@ -114,6 +115,18 @@ class GroupMember:
         return await self._controller.alter(
             self._identity, epoch=epoch, members=members, set_epoch=set_epoch, is_fence=is_fence
         )
+
+    async def ask_for_leases(self, heartbeat: LeaseHeartbeatBody) -> LeaseDecisionsBody:
+        """Report the leases of share queues to the arbiter (4102).
+
+        Raises:
+            OSError: this broker has no id yet, or there is no answer. ControllerRefused: the
+            heartbeat is refused.
+        """
+        if self._identity is None or self._is_gone:
+            raise ConnectionError("this broker is no member of its group now")
+        life = self._membership.heartbeat_facts().life
+        return await self._controller.share_leases(self._identity, life, heartbeat)
 
     async def learn_set(self) -> None:
         """Read the present state of the group from the controller."""

@@ -35,6 +35,11 @@ class StockMembers:
         self._asked_at_ms: dict[str, int] = {}
         self._found: Members = {}
 
+    @property
+    def found(self) -> Members:
+        """Return the members that are brokers of RocketMQ, by id."""
+        return self._found
+
     def check(self) -> None:
         """Check that no member of the group is a broker of RocketMQ.
 

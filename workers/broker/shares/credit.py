@@ -1,0 +1,37 @@
+"""Say whether consumers of a share queue can take more messages: its credit (queue-ownership.md 1).
+
+A consumer can take more while its POP waits. A busy consumer seldom waits: its POPs get messages at
+once. So a delivery since the last look is credit too.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from regent_engine import HotPath
+
+from workers.broker.shares.share_names import ShareName
+
+ANY_QUEUE: Final = -1
+LISTED_COUNT_MAX: Final = 10_000
+
+
+class Credit:
+    """The credit of the share queues that this member owns."""
+
+    def __init__(self, hot: HotPath, elapsed_ms: Callable[[], int]) -> None:
+        """Take the engine, which has the POPs that wait, and the clock that is never set."""
+        self._hot, self._elapsed_ms = hot, elapsed_ms
+        self._delivered_counts: dict[ShareName, int] = {}
+
+    def has(self, name: ShareName) -> bool:
+        """Return whether a POP waits for a share queue, or got a message since the last call."""
+        topic, queue_id, group = name
+        if any(self._hot.pop_count(topic, one, group) for one in (queue_id, ANY_QUEUE)):
+            return True
+        held, _ = self._hot.list_shares(
+            self._elapsed_ms(), LISTED_COUNT_MAX, topic=topic, group=group
+        )
+        count = next((one.delivered_count for one in held if one.queue_id == queue_id), 0)
+        former = self._delivered_counts.get(name)
+        self._delivered_counts[name] = count
+        return former is not None and former != count
