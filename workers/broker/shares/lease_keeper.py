@@ -143,11 +143,14 @@ class LeaseKeeper:
     def wanted(self) -> frozenset[ShareName]:
         """Return the share queues that consumers of this member want, and that it has not."""
         now_s = self._now_s()
-        wanted = {name for name, until_s in self._wanted_until_s.items() if until_s > now_s}
-        return frozenset(wanted - self._leases.keys())
+        return frozenset(
+            name
+            for name, until_s in self._wanted_until_s.items()
+            if until_s > now_s and name not in self._leases and self._shares.is_shared(name.topic)
+        )
 
     def want(self, names: Iterable[ShareName]) -> None:
-        """Register interest: a consumer of this member waits for messages of share queues.
+        """Register interest: consumers of this member wait for messages of share queues.
 
         The first interest is reported at once (O16).
         """
@@ -188,16 +191,16 @@ class LeaseKeeper:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(BEAT_S):
                     await self._is_due.wait()
-            self._is_due.clear()
-            if self._is_in_use() or self._had_any:
+            if self.is_in_use() or self._had_any:
                 await self.beat()
                 await asyncio.sleep(BEAT_GAP_S)
             else:
+                self._is_due.clear()
                 self._answered_at_s = self._now_s()
 
     async def _look_again(self) -> None:
         while True:
-            if not self._is_in_use():
+            if not self.is_in_use():
                 self._is_used.clear()
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(BEAT_S):
@@ -205,7 +208,7 @@ class LeaseKeeper:
             self.look()
             await asyncio.sleep(LOOK_S)
 
-    def _is_in_use(self) -> bool:
+    def is_in_use(self) -> bool:
         """Return whether the group has a shared topic in use, so that heartbeats are sent."""
         if self._leases or self._released or self.wanted:
             return True
@@ -222,6 +225,7 @@ class LeaseKeeper:
 
     async def beat(self) -> None:
         """Send one heartbeat and do what its answer says; a missing answer changes nothing."""
+        self._is_due.clear()
         body, sent = self._heartbeat()
         try:
             decisions = await self._ask(body)

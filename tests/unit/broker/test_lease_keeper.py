@@ -1,0 +1,361 @@
+"""The leases of a member: heartbeats, hand-over, the end by its own clock, and the fallback."""
+
+import pytest
+
+from backend.domain.share_lease import LeaseState
+from tests.unit.broker.shared_members import SQ, Group, settle
+
+
+@pytest.fixture
+def group():
+    group = Group()
+    group.lane.with_messages.add(SQ)
+    return group
+
+
+async def test_o16_the_first_interest_is_reported_at_once_and_served_after_its_record(group):
+    keeper = group.keepers[2]
+    assert not keeper.is_due
+
+    keeper.want([SQ])
+
+    assert keeper.is_due
+    await group.beat(2)
+    # Q24: the member serves from its OWN record on.
+    assert group.lane.records == [("OWN", SQ, 1, 2)]
+    assert group.serving == [2]
+    assert keeper.wanted == frozenset()
+
+
+async def test_a_sole_owner_keeps_its_share_queue_o17(group):
+    await group.own(2)
+
+    await group.pass_time(60)
+
+    assert group.lane.records == [("OWN", SQ, 1, 2)]
+    assert group.lease().slice_ends_at is None
+
+
+async def test_q82_a_member_without_shared_topics_in_use_sends_nothing(group):
+    assert not any(one.is_in_use() for one in group.keepers.values())
+
+    await group.own(2)
+    # Each member of the group can be the named successor.
+    assert all(one.is_in_use() for one in group.keepers.values())
+
+
+async def test_the_slice_of_an_owner_ends_and_each_member_has_its_turn_o18(group):
+    # Q21, Q27: interest that is renewed all the time, as with share.timeShare.
+    owners = []
+    await group.own(1)
+    for _ in range(60):
+        for one in group.keepers.values():
+            one.want([SQ])
+        await group.pass_time(1, step=0.1)
+        if group.owner is not None and group.owner not in owners[-1:]:
+            owners.append(group.owner)
+
+    assert len(owners) >= 9
+    # Round robin: the former owner goes to the back.
+    turns = owners[: len(owners) // 3 * 3]
+    assert all(sorted(turns[at : at + 3]) == [1, 2, 3] for at in range(0, len(turns), 3))
+    records = [kind for kind, *_ in group.lane.records]
+    assert records == ["OWN", "UNOWN"] * (len(records) // 2) + ["OWN"] * (len(records) % 2)
+
+
+async def test_q26_an_owner_without_credit_gives_back_after_the_linger_if_another_waits(group):
+    await group.own(1)
+    group.keepers[2].want([SQ])
+    await group.beat(2, 1)
+    group.credit[1, SQ] = False
+    asked_at = group.clock
+
+    await group.pass_time(0.04)
+    assert group.owner == 1
+    await group.pass_time(0.2)
+
+    assert group.owner == 2
+    assert group.clock - asked_at < 0.3
+    assert group.lane.records[-2:] == [("UNOWN", SQ, 1, None), ("OWN", SQ, 2, 2)]
+
+
+async def test_o19_credit_that_returns_within_the_linger_keeps_the_share_queue(group):
+    await group.own(1)
+    group.keepers[2].want([SQ])
+    await group.beat(2, 1)
+
+    for _ in range(20):
+        group.credit[1, SQ] = not group.credit.get((1, SQ), True)
+        await group.pass_time(0.04)
+
+    assert group.owner == 1
+
+
+async def test_without_another_member_that_waits_no_credit_changes_nothing_q26(group):
+    await group.own(1)
+    group.credit[1, SQ] = False
+
+    await group.pass_time(5)
+
+    assert group.owner == 1
+
+
+async def test_o20_an_empty_share_queue_does_not_move_and_its_first_message_goes_to_a_waiter(group):
+    group.lane.with_messages.clear()
+    await group.own(1)
+    group.credit[1, SQ] = False
+    for _ in range(60):
+        for broker_id in (2, 3):
+            group.keepers[broker_id].want([SQ])
+        await group.pass_time(1, step=0.1)
+    assert group.lane.records == [("OWN", SQ, 1, 1)]
+
+    for broker_id in (2, 3):
+        group.keepers[broker_id].want([SQ])
+    group.lane.with_messages.add(SQ)
+    came_at = group.clock
+    while group.owner == 1:
+        await group.pass_time(0.02)
+
+    await group.pass_time(0.02)
+    assert group.owner in {2, 3}
+    assert group.clock - came_at <= 0.15
+
+
+async def test_a_free_share_queue_is_asked_for_when_it_gets_its_first_message_o20(group):
+    await group.own(1)
+    group.lane.with_messages.clear()
+    await group.keepers[1].leave()
+    group.keepers[2].want([SQ])
+    await group.beat(2)
+    assert group.owner is None
+
+    group.lane.with_messages.add(SQ)
+    await group.pass_time(0.04)
+
+    assert group.owner == 2
+
+
+async def test_o21_the_next_owner_begins_after_the_last_record_of_the_former_one(group):
+    await group.own(1)
+    for _ in range(4):
+        group.keepers[2].want([SQ])
+        await group.pass_time(1, step=0.1)
+
+    kinds = [(kind, epoch) for kind, _, epoch, _ in group.lane.records]
+    assert kinds[:3] == [("OWN", 1), ("UNOWN", 1), ("OWN", 2)]
+
+
+async def test_an_owner_stops_by_its_own_clock_before_its_lease_ends_o23(group):
+    await group.own(2)
+    group.is_away = True
+    group.clock += 8.99
+    group.keepers[2].look()
+    assert group.serving == [2]
+
+    group.clock += 0.02
+    group.keepers[2].look()
+
+    assert group.serving == []
+    assert group.clock < 10
+    await settle()
+    assert group.keepers[2].figures.lapsed == 1
+
+
+async def test_an_owner_that_was_paused_serves_nothing_when_it_goes_on_o23(group):
+    await group.own(2)
+    # The control plane gives the lease away at its end, and the lane has another owner.
+    group.clock += 10.5
+    group.keepers[3].want([SQ])
+    await group.beat(3)
+    assert group.owner == 3
+
+    group.keepers[2].look()
+
+    assert group.serving == [3]
+    await group.beat(2)
+    assert group.lane.epochs[SQ] == 2
+
+
+async def test_an_answer_counts_from_the_time_of_its_request(group):
+    # A slow answer gives no longer lease.
+    keeper, ask = group.keepers[2], group.keepers[2]._ask
+    await group.own(2)
+
+    async def slow(body):
+        group.clock += 3
+        return await ask(body)
+
+    keeper._ask = slow
+    sent_at = group.clock
+    await keeper.beat()
+
+    assert keeper._leases[SQ].stops_at_s == sent_at + 9
+
+
+async def test_o25_without_a_control_plane_the_sequencer_owns_and_reports_its_epoch_later(group):
+    await group.own(2)
+    group.is_away = True
+    for _ in range(60):
+        group.keepers[2].want([SQ])
+        # A POP of a member without an owner goes to the sequencer, which wants it then.
+        group.keepers[1].want([SQ])
+        await group.pass_time(1, step=0.1)
+        assert len(group.serving) <= 1
+
+    assert group.serving == [1]
+    assert group.lane.epochs[SQ] == 2
+    assert group.keepers[1].figures.fallen_back == 1
+
+    group.is_away = False
+    for _ in range(3):
+        await group.pass_time(1, step=0.1)
+
+    # One owner, and no conflict: the arbiter has adopted the epoch of the lane, or a later one.
+    assert len(group.serving) == 1
+    assert group.lease().epoch == group.lane.epochs[SQ]
+    assert group.lease().owner.broker_id == group.owner
+
+
+async def test_the_owner_that_hears_the_arbiter_keeps_its_lease_while_the_sequencer_does_not_o25(
+    group,
+):
+    # The epoch decides: the record of the sequencer fences the owner.
+    await group.own(2)
+    ask = group.keepers[1]._ask
+
+    async def unheard(_body):
+        raise ConnectionError("the controller does not answer")
+
+    group.keepers[1]._ask = unheard
+    await group.pass_time(11, step=0.1)
+    assert group.serving == [1]
+    assert group.keepers[2].figures.fenced == 1
+
+    group.keepers[1]._ask = ask
+    await group.pass_time(2, step=0.1)
+
+    assert group.serving == [1]
+    assert group.lease().is_owned_by(group.lease().owner, group.lane.epochs[SQ])
+
+
+async def test_a_sequencer_that_is_deposed_stops_what_it_owned_without_a_lease_o25(group):
+    group.is_away = True
+    await group.pass_time(10.5, step=0.1)
+    group.keepers[1].want([SQ])
+    await group.pass_time(1, step=0.1)
+    assert group.serving == [1]
+
+    group.keepers[1]._is_sequencer = lambda: False
+    group.keepers[1].look()
+    await settle()
+
+    assert group.serving == []
+
+
+async def test_a_lost_answer_is_repeated_with_the_same_epoch_o26(group):
+    keeper, ask = group.keepers[2], group.keepers[2]._ask
+
+    async def lost(body):
+        await ask(body)
+        raise ConnectionError("the connection is lost")
+
+    keeper._ask = lost
+    keeper.want([SQ])
+    await keeper.beat()
+    assert group.lease().epoch == 1
+    assert group.serving == []
+
+    keeper._ask = ask
+    await group.beat(2)
+
+    assert group.lane.records == [("OWN", SQ, 1, 2)]
+
+
+async def test_an_own_record_that_the_sequencer_did_not_take_is_tried_again_by_the_same_lease(
+    group,
+):
+    group.shares[2].is_cut_off = True
+    group.keepers[2].want([SQ])
+    await group.beat(2)
+    assert group.serving == []
+
+    group.shares[2].is_cut_off = False
+    await group.beat(2)
+
+    assert group.lane.records == [("OWN", SQ, 1, 2)]
+
+
+async def test_a_grant_that_the_lane_has_fenced_is_given_back(group):
+    group.lane.own(SQ, 1, 1)
+    seen = group.shares[2].seen
+    # This member has not read the record yet.
+    group.shares[2].seen = dict
+    group.keepers[2].want([SQ])
+    await group.beat(2)
+    assert group.keepers[2].figures.fenced == 1
+
+    group.shares[2].seen = seen
+    await group.beat(2, 2)
+
+    assert group.lane.epochs[SQ] == 2
+    assert group.serving == [2]
+
+
+async def test_o30_a_member_that_stops_gives_all_back_before_it_is_away(group):
+    await group.own(2)
+    group.keepers[3].want([SQ])
+    await group.beat(3, 2)
+
+    await group.keepers[2].leave()
+
+    assert group.serving == []
+    assert group.lease().state is LeaseState.FREE
+    await group.beat(3)
+    assert group.serving == [3]
+    group.keepers[2].want([SQ])
+    assert group.keepers[2].wanted == frozenset()
+
+
+async def test_o30_a_hand_over_reaches_the_named_member_within_two_heartbeats(group):
+    await group.own(1)
+    name = next(iter(group.leases))
+    later = group.now.replace(year=2027)
+    group.leases[name] = group.leases[name].handed_over(3, later)
+
+    await group.pass_time(2.2)
+
+    assert group.serving == [3]
+    assert [kind for kind, *_ in group.lane.records] == ["OWN", "UNOWN", "OWN"]
+
+
+async def test_a_topic_that_becomes_a_primary_one_is_given_back(group):
+    await group.own(2)
+
+    group.shares[2].shared_topics.clear()
+    await group.pass_time(0.1)
+
+    assert group.serving == []
+    assert group.lease().state is LeaseState.FREE
+
+
+async def test_interest_ends_some_seconds_after_the_last_pop(group):
+    await group.own(1)
+    group.keepers[2].want([SQ])
+    await group.beat(2)
+    assert [one.broker_id for one in group.lease().waiters] == [2]
+
+    await group.pass_time(5, step=0.1)
+
+    assert group.lease().waiters == ()
+    assert group.owner == 1
+
+
+async def test_a_share_queue_of_a_record_without_a_lease_is_stopped(group):
+    # The answer to its OWN record was lost, and so was its lease.
+    group.lane.own(SQ, 4, 2)
+    group.shares[2].serving[SQ] = 4
+
+    group.keepers[2].look()
+
+    assert group.serving == []
