@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from backend.cli.order_commands import Given, orders
 from backend.domain.orders.share_queue import (
+    HandOverShareQueues,
     ReleaseSharedMessages,
     ResetShareQueue,
     SetConsumeMode,
@@ -40,6 +41,25 @@ def reset_share_queue(given: Given) -> Mapping[str, Any]:
     Examples:
         regent queue share reset billing orders 3 1200 --broker-group broker-a --dry-run
         regent queue share reset billing orders 3 1200 --broker-group broker-a
+    """
+    return given.values
+
+
+@orders(
+    HandOverShareQueues,
+    "the share queues of {broker_group_name}".format_map,
+    places={"broker_group_name": "broker_group"},
+)
+def hand_over_share_queues(given: Given) -> Mapping[str, Any]:
+    """Hand share queues of SHARED topics over to another member of their broker group.
+
+    The former owner gives them back with its next heartbeat, and the next owner goes on from there.
+    Messages in flight stay with their consumers. An undo hands them over to the former owner. A
+    broker that is stopped hands its share queues over by itself.
+
+    Examples:
+        regent queue share hand-over broker-a --owner 2 --dry-run
+        regent queue share hand-over broker-a --group billing --topic orders --to 3
     """
     return given.values
 

@@ -37,7 +37,9 @@ NAMES: Final[Columns] = {
 }
 COLUMNS: Final[Columns] = {
     **NAMES,
-    "OWNER": "owner",
+    "MODE": "mode",
+    "OWNER": lambda one: one["owner"] or "nobody",
+    "WAIT#": lambda one: str(len(one["waiters"])),
     "EPOCH#": "lease_epoch",
     "WINDOW": _window,
     "UNFINISHED#": "unfinished_count",
@@ -70,8 +72,9 @@ def list_share_queues(
 ) -> None:
     """List the share queues, with what their consumers have.
 
-    A share queue is the view of a consumer group on one queue. The master of the broker group owns
-    the share queue, and gives each message to one consumer at a time. WINDOW is the first offset
+    A share queue is the view of a consumer group on one queue. Its owner gives each message to one
+    consumer at a time: the master of the broker group (PRIMARY), or a member by lease (SHARED).
+    WAIT is the number of members that wait for their turn. WINDOW is the first offset
     that is not finished, and the first offset that was never delivered. OLDEST is the age of the
     oldest delivery in flight. REDELIVERED and DEAD are counted since the owner leads.
 
@@ -152,8 +155,9 @@ def _sentence(one: dict[str, Any]) -> str:
         "to the retry topic": one["retried_count"],
     }
     texts = {name: str(number) for name, number in numbers.items()}
+    waiters = f", {', '.join(one['waiters'])} waiting" if one["waiters"] else ""
     return (
-        f"mode {one['mode']}, consume mode {one['consume_mode'] or 'PULL'},"
+        f"mode {one['mode']}{waiters}, consume mode {one['consume_mode'] or 'PULL'},"
         f" {one['attempt_count_max']} attempts;"
         f" since {age_text(one['counted_ms'])}: {pairs_text(texts)}"
     )
@@ -161,3 +165,4 @@ def _sentence(one: dict[str, Any]) -> str:
 
 share.command("backend.cli.share_queue_orders:release_shared_messages", name="release")
 share.command("backend.cli.share_queue_orders:reset_share_queue", name="reset")
+share.command("backend.cli.share_queue_orders:hand_over_share_queues", name="hand-over")

@@ -81,6 +81,21 @@ RETURNING kept.topic_name, kept.queue_id, kept.consumer_group_name
     is_replanned=True,
 )
 
+# Leases whose time is over are shown as they are: the next heartbeat of a member ends them.
+_LIST: Final = Statement(
+    "list_share_leases",
+    """
+SELECT c.name, b.name, coalesce(jsonb_agg(to_jsonb(l)), '[]')
+  FROM share_leases l
+  JOIN broker_groups b ON b.id = l.broker_group_id
+  JOIN clusters c ON c.id = b.cluster_id
+ WHERE (c.name, b.name) IN (
+       SELECT * FROM unnest(CAST(:clusters AS text[]), CAST(:groups AS text[])))
+ GROUP BY c.name, b.name
+""",
+    is_replanned=True,
+)
+
 # A broker without a heartbeat at any process of the control plane has no lease and waits for none.
 # A process that reports again meanwhile keeps its leases.
 _FREE_GONE: Final = Statement(
@@ -199,6 +214,23 @@ async def find(
         {row.name: row.lease for row in read},
         {row.name: row.revision for row in read},
     )
+
+
+async def list_of_groups(
+    pipeline: Pipeline, groups: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], dict[ShareQueueName, ShareLease]]:
+    """List the leases of broker groups; a key is the name of a cluster and that of a group."""
+    values = {
+        "clusters": [cluster_name for cluster_name, _ in groups],
+        "groups": [broker_group_name for _, broker_group_name in groups],
+    }
+    rows = await pipeline.fetch(_LIST, values)
+    return {
+        (str(cluster_name), str(group_name)): {
+            row.name: row.lease for row in msgspec.json.decode(leases, type=list[_Row])
+        }
+        for cluster_name, group_name, leases in rows
+    }
 
 
 async def free_gone(pipeline: Pipeline, keys: Collection[tuple[str, str, int]]) -> None:

@@ -181,6 +181,19 @@ class ShareQueueNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
         self.cluster_name, self.broker_group_name, self.name = cluster_name, broker_group_name, name
 
 
+class ShareLeasesNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
+    """No member of a broker group owns a share queue that the order means."""
+
+    code = "share_leases_not_found"
+
+    def __init__(self, cluster_name: str, broker_group_name: str) -> None:
+        super().__init__(
+            f"no other member of broker group {broker_group_name!r} of cluster {cluster_name!r} has"
+            " the lease of a share queue that is meant: see the list of share queues"
+        )
+        self.cluster_name, self.broker_group_name = cluster_name, broker_group_name
+
+
 class SharedMessagesNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
     """No consumer has a message that the order means."""
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.domain.broker_name import BrokerName
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.queue_lock import BrokerKey, Holder
 
@@ -143,10 +144,28 @@ class ShareMessages:
 
 @dataclass(frozen=True, slots=True)
 class ShareQueue:
-    """Hold a share queue and the broker that owns it."""
+    """Hold a share queue as the master of its broker group reports it, and who owns it.
+
+    `owner` is None if no member has the lease of a share queue in SHARED mode. `waiters` are the
+    members that wait for it, in the order in which they get it.
+    """
 
     broker: BrokerKey
     held: HeldShareQueue
+    owner: BrokerName | None
+    owner_address: str | None
+    waiters: tuple[BrokerName, ...] = ()
+
+    @classmethod
+    def of_master(cls, broker: BrokerKey, held: HeldShareQueue) -> "ShareQueue":
+        """Return a share queue that its reporter owns."""
+        return cls(broker, held, broker.name, broker.address)
+
+    @property
+    def name(self) -> ShareQueueName:
+        """Return what identifies it in its broker group."""
+        held = self.held
+        return ShareQueueName(held.topic, held.queue_id, held.consumer_group_name)
 
     @property
     def key(self) -> tuple[str, str, str, str, int]:

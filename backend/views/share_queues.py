@@ -9,7 +9,6 @@ from backend.domain.share_queue import ConsumeMode, ShareMessage, ShareMode, Sha
 from backend.services.consumer_group.share_queues import ShareQueueDetail
 from backend.views.copying import Copied, copied
 from backend.views.field_texts import (
-    BROKER_ADDRESS,
     BROKER_GROUP_NAME,
     CLUSTER_NAME,
     CONSUMER_GROUP,
@@ -39,12 +38,24 @@ class ShareQueueOut:
     broker_group_name: Annotated[str, BROKER_GROUP_NAME]
     queue_id: Annotated[int, QUEUE_ID]
     mode: Annotated[
-        ShareMode, Text("Which broker owns the share queue: `PRIMARY` is the master of the group.")
+        ShareMode,
+        Text(
+            "Which brokers own share queues of the topic: `PRIMARY` is the master of the group,"
+            " `SHARED` any member in sync by lease."
+        ),
     ]
-    owner: Annotated[str, Text("Name of the broker that owns the share queue.")]
-    owner_address: Annotated[str, BROKER_ADDRESS]
+    owner: Annotated[
+        str | None,
+        Text("Name of the broker that owns the share queue. Null if no member has its lease."),
+    ]
+    owner_address: Annotated[str | None, Text("Address of the owner, if it is online.")]
+    waiters: Annotated[
+        list[str],
+        Text("Names of the brokers that wait for the share queue, in the order of their turns."),
+    ]
     lease_epoch: Annotated[
-        Int64, Text("Lease epoch of the owner. A failover and a reset begin another one.")
+        Int64,
+        Text("Lease epoch of the last owner. A failover, a hand-over or a reset begin another."),
     ]
     reset_epoch: Annotated[Int64, Text("Lease epoch of the last reset. 0 before the first reset.")]
     is_used: Annotated[
@@ -108,8 +119,9 @@ class ShareQueueOut:
             held,
             cluster_name=broker.cluster_name,
             broker_group_name=broker.broker_group_name,
-            owner=str(broker.name),
-            owner_address=broker.address,
+            owner=None if queue.owner is None else str(queue.owner),
+            owner_address=queue.owner_address,
+            waiters=[str(one) for one in queue.waiters],
             lease_epoch=held.epoch,
             position=held.start,
             window_end=held.end,

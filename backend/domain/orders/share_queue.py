@@ -90,6 +90,85 @@ class ResetShareQueue:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedShareQueue:
+    """Name one share queue of a broker group."""
+
+    topic_name: SharedTopicName
+    queue_id: QueueId
+    consumer_group_name: ConsumerGroupName
+
+    @property
+    def name(self) -> ShareQueueName:
+        """Return the share queue."""
+        return ShareQueueName(self.topic_name, self.queue_id, self.consumer_group_name)
+
+
+@dataclass(frozen=True, slots=True)
+class HandOverShareQueues:
+    """Hand share queues in SHARED mode over to a member of their broker group.
+
+    What is given chooses the share queues. Instead, `queues` may name each of them; that takes a
+    hand-over back.
+    """
+
+    cluster_name: ClusterName
+    broker_group_name: BrokerGroupName
+    successor_id: Annotated[
+        int | None,
+        Parameter(
+            "Id of the broker that gets them.",
+            absence="the master, or another member in sync",
+            option="to",
+            low=0,
+            high=LONG_MAX,
+        ),
+    ] = None
+    owner_id: Annotated[
+        int | None,
+        Parameter(
+            "Id of the broker whose share queues are meant.",
+            absence="those of all brokers",
+            option="owner",
+            low=0,
+            high=LONG_MAX,
+        ),
+    ] = None
+    consumer_group_name: Annotated[
+        str | None,
+        Parameter(
+            "Name of the consumer group.",
+            absence="all",
+            option="group",
+            length_min=1,
+            length_max=300,
+        ),
+    ] = None
+    topic_name: Annotated[
+        str | None,
+        Parameter(
+            "Name of the topic.", absence="all", option="topic", length_min=1, length_max=300
+        ),
+    ] = None
+    queue_id: Annotated[
+        int | None,
+        Parameter("Number of the queue.", absence="all", option="queue", low=0, high=QUEUE_ID_MAX),
+    ] = None
+    queues: Annotated[
+        tuple[NamedShareQueue, ...],
+        Parameter(
+            "Share queues, instead of all other parameters that choose some.",
+            for_undo=True,
+            count_max=1_000,
+        ),
+    ] = ()
+
+    @property
+    def target(self) -> str:
+        """Name the broker group."""
+        return self.broker_group_name
+
+
+@dataclass(frozen=True, slots=True)
 class PlacedConsumeMode:
     """Hold how a consumer group shall receive a topic on one broker group."""
 

@@ -25,6 +25,7 @@ from backend.operations.kinds import (
     expand_static_topic,
     forget_broker,
     forget_replicas,
+    hand_over_share_queues,
     import_static_topic,
     move_queues,
     prefer_master,
@@ -78,6 +79,7 @@ KINDS: Final[Kinds] = {
         set_consume_mode.KIND,
         release_shared_messages.KIND,
         reset_share_queue.KIND,
+        hand_over_share_queues.KIND,
         resend_dead_letters.KIND,
         change_protection.KIND,
     )

@@ -1,21 +1,26 @@
 """Ask brokers for the share queues that they serve: only they know what consumers have (ADR 22)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from backend.brokers.asking import Brokers
 from backend.brokers.errors import NoAnswer
 from backend.brokers.requests.shares import GetShareMessages, GetShareQueues
 from backend.clients.clock import Clock
-from backend.db import broker_groups, clusters
+from backend.db import broker_groups, clusters, share_leases
 from backend.db import brokers as broker_rows
 from backend.db.engine import Database
+from backend.db.pipeline import pipeline_of
+from backend.domain.broker_name import BrokerName
 from backend.domain.names import check_cluster_name
 from backend.domain.operation_errors import BrokerSilent, ShareQueueNotFound
 from backend.domain.page import check_page_size
+from backend.domain.share_lease import ShareLease
 from backend.domain.share_queue import (
     HeldShareQueues,
     ShareMessage,
+    ShareMode,
     ShareQueue,
     ShareQueueFilter,
     ShareQueueName,
@@ -55,14 +60,18 @@ async def list_share_queues(
     found = await collect(
         chosen,
         GetShareQueues(chosen.topic, chosen.consumer_group_name),
-        items_of=lambda broker, listed: [ShareQueue(broker, held) for held in listed.queues],
+        items_of=lambda broker, listed: [
+            ShareQueue.of_master(broker, held) for held in listed.queues
+        ],
         why_incomplete=_why_incomplete,
         asked=Asked.SERVING,
         database=database,
         brokers=brokers,
         clock=clock,
     )
-    return found.page(size=size, after=after)
+    listed = found.page(size=size, after=after)
+    leased = await _with_owners(listed.page.items, database)
+    return replace(listed, page=replace(listed.page, items=leased))
 
 
 async def describe_share_queue(
@@ -100,7 +109,42 @@ async def describe_share_queue(
         raise BrokerSilent(serving.address, NOT_LEADING)
     if found.queue is None:
         raise ShareQueueNotFound(cluster_name, broker_group_name, name)
-    return ShareQueueDetail(ShareQueue(serving, found.queue), found.messages, clock.now())
+    (queue,) = await _with_owners([ShareQueue.of_master(serving, found.queue)], database)
+    return ShareQueueDetail(queue, found.messages, clock.now())
+
+
+async def _with_owners(queues: Sequence[ShareQueue], database: Database) -> tuple[ShareQueue, ...]:
+    """Return share queues with the owners and waiters that the arbiter has: in SHARED mode any."""
+    groups = {
+        (one.broker.cluster_name, one.broker.broker_group_name)
+        for one in queues
+        if one.held.mode is ShareMode.SHARED
+    }
+    if not groups:
+        return tuple(queues)
+    leases = await share_leases.list_of_groups(pipeline_of(database), groups)
+    async with database.connect() as connection:
+        online = [key_of(one) for one in await broker_rows.list_online(connection)]
+    addresses = {(one.cluster_name, one.name): one.address for one in online}
+    return tuple(_with_owner(one, leases, addresses) for one in queues)
+
+
+def _with_owner(
+    queue: ShareQueue,
+    leases: Mapping[tuple[str, str], Mapping[ShareQueueName, ShareLease]],
+    addresses: Mapping[tuple[str, BrokerName], str],
+) -> ShareQueue:
+    if queue.held.mode is not ShareMode.SHARED:
+        return queue
+    cluster_name, group_name = queue.broker.cluster_name, queue.broker.broker_group_name
+    lease = leases.get((cluster_name, group_name), {}).get(queue.name, ShareLease())
+    owner = None if lease.owner is None else BrokerName(group_name, lease.owner.broker_id)
+    return replace(
+        queue,
+        owner=owner,
+        owner_address=None if owner is None else addresses.get((cluster_name, owner)),
+        waiters=tuple(BrokerName(group_name, one.broker_id) for one in lease.waiters),
+    )
 
 
 def _why_incomplete(listed: HeldShareQueues) -> str | None:

@@ -90,7 +90,7 @@ def test_a_message_has_a_holder_only_while_a_consumer_has_it():
 
 
 def test_a_filter_takes_what_fulfils_all_its_conditions():
-    queue = ShareQueue(BrokerKey("east", "broker-a", 0, "10.0.0.1:10911", 1), HELD)
+    queue = ShareQueue.of_master(BrokerKey("east", "broker-a", 0, "10.0.0.1:10911", 1), HELD)
     all_of_them = {
         "cluster_name": "east",
         "consumer_group_name": "billing",

@@ -1,0 +1,157 @@
+"""Hand share queues over to a member of their broker group, for example before it is stopped."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from backend.db import share_leases
+from backend.db.pipeline import pipeline_of
+from backend.domain.errors import BrokerGroupNotControlled
+from backend.domain.operation_errors import ShareLeasesNotFound
+from backend.domain.orders.share_queue import HandOverShareQueues
+from backend.domain.plan import Check, CheckVerdict, Difference, Plan, Precondition, Risk
+from backend.domain.replica_group import ReplicaGroup
+from backend.domain.share_lease import LEASE_TERMS, ShareLease
+from backend.domain.share_queue import ShareQueueName
+from backend.operations.actions.share_leases import HandOverLeases, count_queues
+from backend.operations.engine.kind import Facts, Kind, OperationContext
+from backend.operations.engine.steps import planned_steps
+from backend.operations.planning import groups
+from backend.services.controller.group_changes import find_group
+
+QUEUE_COUNT_MAX: Final = 1_000
+"""More share queues are handed over in several operations, so that each plan stays readable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """Hold the broker group, and the owners of the share queues that the order means."""
+
+    group: ReplicaGroup
+    alive_ids: frozenset[int]
+    owners: Mapping[ShareQueueName, int]
+
+    def successor_id(self, order: HandOverShareQueues) -> int | None:
+        """Return the member that gets them: the named one, the master, or another one in sync."""
+        if order.successor_id is not None:
+            return order.successor_id
+        able = sorted(self.group.sync_state_set.members & self.alive_ids - {order.owner_id})
+        master_id = self.group.master_id
+        return master_id if master_id in able else next(iter(able), None)
+
+
+async def read_facts(order: HandOverShareQueues, context: OperationContext) -> Facts[Present]:
+    """Read which members own the share queues that the order means.
+
+    Raises:
+        BrokerGroupNotControlled: no controller leads the broker group.
+        ShareLeasesNotFound: no member owns a share queue that is meant.
+    """
+    name = groups.checked(order.cluster_name, order.broker_group_name)
+    view = await find_group(name, context.controller)
+    if view is None:
+        raise BrokerGroupNotControlled(order.broker_group_name)
+    key = (order.cluster_name, order.broker_group_name)
+    found = await share_leases.list_of_groups(pipeline_of(context.database), [key])
+    present = Present(view.group, frozenset(view.liveness.alive_ids), {})
+    successor_id = present.successor_id(order)
+    owners = {
+        queue: lease.owner.broker_id
+        for queue, lease in sorted(found.get(key, {}).items())
+        if lease.owner is not None
+        and lease.owner.broker_id != successor_id
+        and _is_meant(order, queue, lease)
+    }
+    if not owners:
+        raise ShareLeasesNotFound(order.cluster_name, order.broker_group_name)
+    present = Present(view.group, present.alive_ids, dict(list(owners.items())[:QUEUE_COUNT_MAX]))
+    counts = Counter(owners.values())
+    texts = [f"broker {broker_id}: {count}" for broker_id, count in sorted(counts.items())]
+    members = ", ".join(map(str, sorted(view.group.sync_state_set.members)))
+    return Facts(
+        present,
+        (
+            Precondition("share queues by owner", ", ".join(texts)),
+            Precondition("members in sync", members),
+        ),
+        (_check_successor(order, present), _check_size(len(owners))),
+    )
+
+
+async def preview(
+    order: HandOverShareQueues, facts: Facts[Present], _context: OperationContext
+) -> Plan:
+    """Say which share queues go from which member to which."""
+    present = facts.seen
+    successor_id = present.successor_id(order) or 0
+    by_owner = defaultdict[int, list[ShareQueueName]](list)
+    for queue, owner_id in present.owners.items():
+        by_owner[owner_id].append(queue)
+    actions = [
+        HandOverLeases(
+            order.cluster_name, order.broker_group_name, owner_id, successor_id, tuple(queues)
+        )
+        for owner_id, queues in sorted(by_owner.items())
+    ]
+    count = count_queues(len(present.owners))
+    return Plan(
+        summary=f"Broker {successor_id} of {order.broker_group_name} takes over {count}",
+        risk=Risk.SMALL,
+        steps=planned_steps(actions),
+        changes=tuple(
+            Difference(
+                f"owner of {queue.topic}/{queue.queue_id} for {queue.consumer_group_name}",
+                f"broker {owner_id}",
+                f"broker {successor_id}",
+            )
+            for queue, owner_id in present.owners.items()
+        ),
+        impact=(
+            "Each share queue rests for a moment; if its owner does not answer, for"
+            f" {LEASE_TERMS.ttl.seconds} s",
+            "Messages in flight stay with their consumers, and are acknowledged as before",
+        ),
+        checks=facts.checks,
+        way_back="Hand them over to their former owner again",
+        facts={"successor_id": successor_id, "queue_count": len(present.owners)},
+    )
+
+
+KIND: Final = Kind(
+    "hand_over_share_queues", HandOverShareQueues, read_facts, preview, (HandOverLeases,)
+)
+
+
+def _is_meant(order: HandOverShareQueues, queue: ShareQueueName, lease: ShareLease) -> bool:
+    if order.queues:
+        return any(one.name == queue for one in order.queues)
+    owner_id = None if lease.owner is None else lease.owner.broker_id
+    wishes = (
+        (order.owner_id, owner_id),
+        (order.consumer_group_name, queue.consumer_group_name),
+        (order.topic_name, queue.topic),
+        (order.queue_id, queue.queue_id),
+    )
+    return all(wanted is None or wanted == value for wanted, value in wishes)
+
+
+def _check_successor(order: HandOverShareQueues, present: Present) -> Check:
+    name, successor_id = "the next owner", present.successor_id(order)
+    if successor_id is None:
+        why = "no other member is in sync and alive: wait for one"
+        return Check(name, CheckVerdict.BLOCK, why)
+    if successor_id not in present.group.sync_state_set.members:
+        why = f"broker {successor_id} is not in sync: name a member of the SyncStateSet"
+        return Check(name, CheckVerdict.BLOCK, why)
+    if successor_id not in present.alive_ids:
+        why = f"broker {successor_id} sends no heartbeat: name a member that does"
+        return Check(name, CheckVerdict.BLOCK, why)
+    return Check(name, CheckVerdict.PASS, f"broker {successor_id} is in sync and alive")
+
+
+def _check_size(count: int) -> Check:
+    if count <= QUEUE_COUNT_MAX:
+        return Check("all of them", CheckVerdict.PASS, f"{count_queues(count)} in one operation")
+    why = f"{count_queues(count)} are meant, and this hands over {QUEUE_COUNT_MAX}: order again"
+    return Check("all of them", CheckVerdict.WARN, why)
