@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from backend.db import share_leases
 from backend.db.pipeline import pipeline_of
-from backend.domain.operation import Step, StepState, Value
-from backend.domain.operation_errors import NotUndoable
+from backend.domain.operation import Step, Value
 from backend.domain.plan import PlannedStep, ReadBack
 from backend.domain.share_queue import ShareQueueName
 from backend.operations.engine.kind import OperationContext, OperationRequest, StepRun, Waiting
@@ -46,14 +45,15 @@ class HandOverLeases:
         """
         async with context.database.begin() as connection:
             await run.guard(connection)
-        if not run.is_repeated:
-            await hand_over_leases(
-                self.names,
-                self.cluster_name,
-                self.broker_group_name,
-                self.successor_id,
-                database=context.database,
-            )
+        owners = await self._owners(context)
+        left = [name for name, owner_id in owners.items() if owner_id == self.owner_id]
+        await hand_over_leases(
+            left,
+            self.cluster_name,
+            self.broker_group_name,
+            self.successor_id,
+            database=context.database,
+        )
         found = await self._counts(context)
         if found["former_owner"]:
             raise Waiting(f"broker {self.owner_id} gives its share queues back", found)
@@ -61,17 +61,11 @@ class HandOverLeases:
 
     async def verify(self, _step: Step, context: OperationContext) -> list[ReadBack]:
         """Read back that the former owner has none of them."""
-        owned = await self._owned(context)
-        return [compare("share queues of the former owner", 0, owned.count(self.owner_id))]
+        found = await self._counts(context)
+        return [compare("share queues of the former owner", 0, found["former_owner"])]
 
-    def undo(self, step: Step) -> OperationRequest:
-        """Hand the same share queues over to the former owner.
-
-        Raises:
-            NotUndoable: none was handed over.
-        """
-        if step.state not in {StepState.DONE, StepState.UNKNOWN}:
-            raise NotUndoable("no share queue was handed over")
+    def undo(self, _step: Step) -> OperationRequest:
+        """Hand the same share queues over to the former owner."""
         queues = [
             {
                 "topic_name": one.topic,
@@ -89,19 +83,22 @@ class HandOverLeases:
         return OperationRequest("hand_over_share_queues", parameters)
 
     async def _counts(self, context: OperationContext) -> dict[str, int]:
-        owned = await self._owned(context)
+        owners = list((await self._owners(context)).values())
         return {
-            "former_owner": owned.count(self.owner_id),
-            "successor": owned.count(self.successor_id),
+            "former_owner": owners.count(self.owner_id),
+            "successor": owners.count(self.successor_id),
         }
 
-    async def _owned(self, context: OperationContext) -> list[int]:
+    async def _owners(self, context: OperationContext) -> dict[ShareQueueName, int]:
         """Return the owners of the share queues that have one."""
         group = (self.cluster_name, self.broker_group_name)
         found = await share_leases.list_of_groups(pipeline_of(context.database), [group])
         leases = found.get(group, {})
-        owners = [leases[name].owner for name in self.names if name in leases]
-        return [one.broker_id for one in owners if one is not None]
+        return {
+            name: owner.broker_id
+            for name in self.names
+            if name in leases and (owner := leases[name].owner) is not None
+        }
 
 
 def count_queues(count: int) -> str:

@@ -108,8 +108,10 @@ async def preview(
             for queue, owner_id in present.owners.items()
         ),
         impact=(
-            "Each share queue rests for a moment; if its owner does not answer, for"
-            f" {LEASE_TERMS.ttl.seconds} s",
+            (
+                "Each share queue rests for a moment; if its owner does not answer, for"
+                f" {LEASE_TERMS.ttl.seconds} s"
+            ),
             "Messages in flight stay with their consumers, and are acknowledged as before",
         ),
         checks=facts.checks,

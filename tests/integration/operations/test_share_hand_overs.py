@@ -1,0 +1,123 @@
+"""Operators hand share queues over to a member of the broker group (queue-ownership.md 4.7)."""
+
+import pytest
+
+from backend.domain.election import ReplicaReport
+from backend.domain.errors import BrokerGroupNotControlled
+from backend.domain.operation import Author, Confirmation
+from backend.domain.operation import OperationState as S
+from backend.domain.operation_errors import ShareLeasesNotFound
+from backend.domain.plan import CheckVerdict
+from backend.domain.share_lease import HeldLease, LeaseHeartbeat, Member, Wish
+from backend.domain.share_queue import ShareQueueName
+from backend.operations.engine import following, orders
+from backend.operations.engine.engine import run_operation
+from backend.operations.engine.kind import OperationContext, OperationRequest
+from backend.services.share_queue.leases import arbitrate_leases
+from tests.integration.operations.crashing import World
+from tests.integration.services.controller_driver import ControllerDriver
+
+ANNA = Author("anna", "test")
+ORDERS, TURNS = (ShareQueueName("orders", queue_id, "billing") for queue_id in (0, 1))
+
+
+class Shared:
+    """A broker group of three members with leases, and the operations on them."""
+
+    def __init__(self, database):
+        self.database = database
+        self.driver, self.world = ControllerDriver(database), World(database)
+        self.context = OperationContext(
+            database, self.world.clock, self.world.queue, self.driver.controller
+        )
+
+    async def begin(self):
+        await self.driver.make_f3()
+        self.driver.heartbeat_source.heard = {i: ReplicaReport(0, 60_000) for i in (1, 2, 3)}
+
+    async def beat(self, broker_id, *, held=None, wanted=(), released=None):
+        heartbeat = LeaseHeartbeat(
+            Member(broker_id, 1),
+            {name: HeldLease(epoch, has_messages=True) for name, epoch in (held or {}).items()},
+            {name: Wish(0, has_messages=True) for name in wanted},
+            released or {},
+        )
+        return await arbitrate_leases(heartbeat, "c", "g", database=self.database)
+
+    async def plan(self, **parameters):
+        known = {"cluster_name": "c", "broker_group_name": "g"}
+        request = OperationRequest("hand_over_share_queues", known | parameters)
+        return await orders.plan_operation(request, ANNA, self.context)
+
+    async def confirm(self, planned):
+        await orders.confirm_operation(planned.id, Confirmation("g", "why"), ANNA, self.context)
+        return await self.run(planned.id)
+
+    async def run(self, operation_id):
+        await run_operation(operation_id, self.context)
+        return await orders.describe_operation(operation_id, self.context)
+
+
+@pytest.fixture
+async def shared(database):
+    made = Shared(database)
+    await made.begin()
+    return made
+
+
+async def test_o30_all_share_queues_of_a_member_go_to_the_master_and_back_by_an_undo(shared):
+    await shared.beat(2, wanted=[ORDERS, TURNS])
+    planned = await shared.plan(owner_id=2)
+    assert planned.plan.summary == "Broker 1 of g takes over 2 share queues"
+    assert [one.before for one in planned.plan.changes] == ["broker 2"] * 2
+
+    waiting = await shared.confirm(planned)
+
+    assert waiting.state not in {S.DONE, S.FAILED}
+    assert sorted((await shared.beat(2, held={ORDERS: 1, TURNS: 1})).revoked) == [ORDERS, TURNS]
+    await shared.beat(2, released={ORDERS: 1, TURNS: 1}, wanted=[ORDERS, TURNS])
+    assert (await shared.beat(1)).granted == {ORDERS: 2, TURNS: 2}
+    shared.world.clock.advance(seconds=5)
+    done = await shared.run(planned.id)
+    assert (done.state, done.outcome) == (S.DONE, "read back as intended")
+    assert done.steps[0].after == {"former_owner": 0, "successor": 2}
+
+    back = await following.undo_operation(planned.id, ANNA, shared.context)
+
+    assert back.plan.summary == "Broker 2 of g takes over 2 share queues"
+
+
+async def test_one_share_queue_goes_to_the_named_member_o30(shared):
+    await shared.beat(1, wanted=[ORDERS, TURNS])
+    planned = await shared.plan(
+        topic_name="orders", queue_id=1, consumer_group_name="billing", successor_id=3
+    )
+
+    await shared.confirm(planned)
+
+    decided = await shared.beat(1, held={ORDERS: 1, TURNS: 1})
+    assert decided.revoked == [TURNS]
+    await shared.beat(1, held={ORDERS: 1}, released={TURNS: 1})
+    assert (await shared.beat(3)).granted == {TURNS: 2}
+
+
+async def test_a_successor_that_is_not_in_sync_or_not_alive_blocks_the_plan(shared):
+    await shared.beat(2, wanted=[ORDERS])
+    shared.driver.heartbeat_source.heard.pop(3)
+
+    for successor_id, why in ((9, "not in sync"), (3, "no heartbeat")):
+        planned = await shared.plan(successor_id=successor_id)
+        (check,) = (one for one in planned.plan.checks if one.name == "the next owner")
+        assert check.verdict is CheckVerdict.BLOCK
+        assert why in check.why
+
+
+async def test_without_a_share_queue_that_is_meant_there_is_no_plan(shared):
+    await shared.beat(1, wanted=[ORDERS])
+
+    with pytest.raises(ShareLeasesNotFound):
+        await shared.plan(owner_id=2)
+    with pytest.raises(ShareLeasesNotFound):
+        await shared.plan(topic_name="others")
+    with pytest.raises(BrokerGroupNotControlled):
+        await shared.plan(broker_group_name="unknown")
