@@ -6,7 +6,11 @@ import { Observed } from '@/components/observed';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { WriteButton } from '@/components/write-button';
-import { type GivenQueue, resetShareQueue } from '@/features/orders/share-queue-orders';
+import {
+  type GivenQueue,
+  handOverShareQueue,
+  resetShareQueue,
+} from '@/features/orders/share-queue-orders';
 import { ShareMessageTable } from '@/features/share-queues/share-message-table';
 import type { ShareQueueName } from '@/features/share-queues/share-queue';
 import { ShareQueueFacts } from '@/features/share-queues/share-queue-facts';
@@ -16,6 +20,12 @@ import { OrderModal } from './order-modal';
 import { PlanRefusal } from './plan-refusal';
 import { usePlanOrder } from './use-plan-order';
 import { withinPage } from './within-page';
+
+/** The form that is open over the page. */
+function formOf(opened: string | undefined, given: GivenQueue, position: string) {
+  if (opened === 'handOver') return handOverShareQueue(given);
+  return opened === 'reset' ? resetShareQueue(given, position) : undefined;
+}
 
 type OneShareQueueProps = { clusterName: string; name: ShareQueueName };
 
@@ -28,7 +38,7 @@ export function OneShareQueue({ clusterName, name }: OneShareQueueProps) {
   const order = usePlanOrder();
   const { topic: topicName, ...others } = name;
   const given: GivenQueue = { clusterName, topicName, ...others };
-  const show = (wanted: 'reset' | undefined) =>
+  const show = (wanted: 'reset' | 'handOver' | undefined) =>
     void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   const title = t('shareQueues.one', {
     queue: `${name.topic}/${name.queueId}`,
@@ -61,6 +71,11 @@ export function OneShareQueue({ clusterName, name }: OneShareQueueProps) {
               <WriteButton variant="default" onClick={() => show('reset')}>
                 {t('shareQueues.reset')}
               </WriteButton>
+              {found.queue.mode === 'SHARED' && (
+                <WriteButton variant="default" onClick={() => show('handOver')}>
+                  {t('shareQueues.handOver')}
+                </WriteButton>
+              )}
             </div>
             {found.messages.length === 0 ? (
               <p className={classes.note}>{t('shareQueues.noMessages')}</p>
@@ -74,7 +89,7 @@ export function OneShareQueue({ clusterName, name }: OneShareQueueProps) {
               />
             )}
             <OrderModal
-              kind={opened === 'reset' ? resetShareQueue(given, found.queue.position) : undefined}
+              kind={formOf(opened, given, found.queue.position)}
               onClose={() => show(undefined)}
             />
           </Panel>

@@ -37,6 +37,8 @@ test('what is wrong stands beside its field, and nothing is asked for before it 
       isWritable: true,
       isOrdered: false,
       messageType: null,
+      shareMode: null,
+      isTimeShared: null,
     },
   });
 });

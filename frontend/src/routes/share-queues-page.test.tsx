@@ -159,3 +159,48 @@ test('a consumer group changes its consume mode by way of a plan', async () => {
     }),
   );
 });
+
+test('a shared queue names its owner and who waits, and is handed over by way of a plan', async () => {
+  const user = userEvent.setup();
+  const answers = {
+    ...plans,
+    ShareQueue: () =>
+      shareQueueDetail([aShareMessage()], {
+        mode: 'SHARED',
+        owner: 'broker-a-2',
+        waiters: ['broker-a-3'],
+      }),
+  };
+  const { calls } = renderConsole(one, { answers });
+  await screen.findByRole('table', messages);
+  expect(screen.getByText('broker-a-2')).toBeVisible();
+  expect(screen.getByText('broker-a-3 waiting')).toBeVisible();
+
+  await user.click(screen.getByRole('button', { name: 'Hand over…' }));
+  const dialog = within(await screen.findByRole('dialog'));
+  await user.type(dialog.getByLabelText('Next owner'), '3');
+  expect(await violations(screen.getByRole('dialog'))).toEqual([]);
+  await user.click(dialog.getByRole('button', { name: 'Plan it' }));
+
+  await waitFor(() =>
+    expect(calls.find(({ operation }) => operation === 'PlanOperation')?.variables.plan).toEqual({
+      handOverShareQueues: { ...given, successorId: '3' },
+    }),
+  );
+});
+
+test('a queue that the master always owns is not handed over', async () => {
+  renderConsole(one);
+  await screen.findByRole('table', messages);
+
+  expect(screen.queryByRole('button', { name: 'Hand over…' })).toBeNull();
+});
+
+test('a shared queue without a lease belongs to nobody', async () => {
+  const answers = {
+    ShareQueues: () => shareQueuesPage([aShareQueue({ mode: 'SHARED', owner: null })]),
+  };
+  renderConsole('/share-queues', { answers });
+
+  expect(await screen.findByText('nobody')).toBeVisible();
+});

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { consoleRoute } from './console-route';
 import { cursor, queue, searchOf, text, word } from './search';
 
-const orders = ['reset'] as const;
+const orders = ['reset', 'handOver'] as const;
 
 export type ShareQueuesSearch = {
   group?: string;

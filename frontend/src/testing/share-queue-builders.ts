@@ -18,6 +18,7 @@ export function aShareQueue(
     queueId: 3,
     mode: 'PRIMARY',
     owner: 'broker-a-0',
+    waiters: [],
     leaseEpoch: '7',
     consumeMode: 'POP',
     isOrdered: false,
@@ -73,9 +74,12 @@ export function shareQueuesPage(
   };
 }
 
-export function shareQueueDetail(messages: ShareMessageFieldsFragment[]): ShareQueueQuery {
+export function shareQueueDetail(
+  messages: ShareMessageFieldsFragment[],
+  change: Partial<ShareQueueFieldsFragment> = {},
+): ShareQueueQuery {
   return {
-    shareQueue: { observedAt: new Date().toISOString(), queue: aShareQueue(), messages },
+    shareQueue: { observedAt: new Date().toISOString(), queue: aShareQueue(change), messages },
   };
 }
 

@@ -20,6 +20,15 @@ export function resetShareQueue(given: GivenQueue, position: string): OrderKind 
   });
 }
 
+/** Hands a share queue in SHARED mode over to another member of its broker group. */
+export function handOverShareQueue(given: GivenQueue): OrderKind {
+  return orderForm('handOverShareQueues', {
+    target: `${given.topicName}/${given.queueId}`,
+    given: { ...given },
+    leftOut: ['ownerId'],
+  });
+}
+
 /** Sets how a group receives one of its topics. */
 export function setConsumeMode(
   clusterName: string,

@@ -3,11 +3,13 @@ import type { OrderKind } from './order-kind';
 
 const messageType = { words: (value: string) => `messageType.${value}` };
 
+const shareMode = { words: (value: string) => `shareMode.${value}` };
+
 export function createTopic(clusterName: string, groups: readonly string[]): OrderKind {
   return orderForm('createTopic', {
     target: clusterName,
     given: { clusterName },
-    known: { brokerGroups: { names: groups }, messageType },
+    known: { brokerGroups: { names: groups }, messageType, shareMode },
   });
 }
 
@@ -45,6 +47,7 @@ export function changeTopic({ clusterName, name: topicName, placements }: Placed
       isWritable: present(({ writable }) => writable),
       isOrdered: present(({ isOrdered }) => isOrdered),
       messageType,
+      shareMode,
     },
   });
 }

@@ -8,6 +8,10 @@ import type { ShareQueue } from './share-queue';
 export function ShareQueueFacts({ queue }: { queue: ShareQueue }) {
   const { t } = useTranslation();
   const counted = t('shareQueues.counted', { span: formatSpan(Number(queue.countedMs)) });
+  const waiting =
+    queue.waiters.length === 0
+      ? undefined
+      : t('shareQueues.waiting', { brokers: queue.waiters.join(', ') });
   const counts = [
     ['delivered', queue.deliveredCount],
     ['redelivered', queue.redeliveredCount],
@@ -22,9 +26,11 @@ export function ShareQueueFacts({ queue }: { queue: ShareQueue }) {
         label={t('shareQueues.owner')}
         foot={t('shareQueues.epoch', { epoch: queue.leaseEpoch })}
       >
-        {queue.owner}
+        {queue.owner ?? t('shareQueues.noOwner')}
       </Fact>
-      <Fact label={t('shareQueues.mode')}>{queue.mode}</Fact>
+      <Fact label={t('shareQueues.mode')} foot={waiting}>
+        {queue.mode}
+      </Fact>
       <Fact label={t('shareQueues.consumeMode')}>
         {queue.consumeMode ?? t('shareQueues.unset')}
       </Fact>

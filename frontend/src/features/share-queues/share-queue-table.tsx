@@ -29,6 +29,10 @@ export function ShareQueueTable({ queues, onShow }: ShareQueueTableProps) {
           <ReplicaGroupLink brokerGroupName={original.brokerGroupName} />
         ),
       }),
+      column.accessor((one) => one.owner ?? t('shareQueues.noOwner'), {
+        id: 'owner',
+        header: t('shareQueues.owner'),
+      }),
       column.accessor((one) => `${formatInt64(one.position)} – ${formatInt64(one.windowEnd)}`, {
         id: 'window',
         header: t('shareQueues.window'),
