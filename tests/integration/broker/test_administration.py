@@ -57,6 +57,17 @@ async def test_topics_of_kinds_that_only_stock_serves_are_refused_by_name(
     assert (created.code, sent.code, shown.code) == (29, 29, 17)
 
 
+async def test_a_topic_of_a_broker_without_a_controller_is_not_shared_by_members(client, broker):
+    primary = await client.call(CREATE, create_fields("T", attributes="+share.mode=PRIMARY"))
+
+    shared = await client.call(CREATE, create_fields("T", attributes="+share.mode=SHARED"))
+
+    assert (primary.code, shared.code) == (0, 29)
+    assert "share.mode of T can't be SHARED: without a controller" in shared.remark
+    assert "set enableControllerMode and controllerAddr" in shared.remark
+    assert broker.broker.topics.find("T").attributes == {"share.mode": "PRIMARY"}
+
+
 async def test_a_created_topic_is_on_disk_before_the_answer(client, broker):
     await client.call(CREATE, create_fields("T"))
 

@@ -198,6 +198,8 @@ async def test_a_subscription_that_can_not_be_kept_takes_no_other_along(broker, 
         {"attributes": "+no.such=1"},
         {"attributes": "-message.type"},
         {"attributes": "+message.type=FIFO,+message.type=NORMAL"},
+        {"attributes": "+share.mode=ANY"},
+        {"attributes": "+share.timeShare=yes"},
     ],
 )
 async def test_a_topic_that_no_broker_could_serve_is_refused(broker, client, changes):

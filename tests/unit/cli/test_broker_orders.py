@@ -61,6 +61,8 @@ def ordered(server):
                 "is_writable": True,
                 "is_ordered": False,
                 "message_type": None,
+                "share_mode": None,
+                "is_time_shared": None,
             },
         ),
         (
@@ -75,6 +77,8 @@ def ordered(server):
                 "is_writable": False,
                 "is_ordered": None,
                 "message_type": None,
+                "share_mode": None,
+                "is_time_shared": None,
             },
         ),
         (

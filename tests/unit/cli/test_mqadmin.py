@@ -60,6 +60,14 @@ def translated(monkeypatch, server, capsys):
             f"topic create new --cluster {C} --ordered --message-type FIFO",
         ),
         (
+            f"updateTopic -c {C} -t orders -a +share.mode=SHARED",
+            f"topic set orders --cluster {C} --share-mode SHARED",
+        ),
+        (
+            f"updateTopic -c {C} -t orders -a +share.timeShare=true",
+            f"topic set orders --cluster {C} --time-share",
+        ),
+        (
             "updateTopic -b 10.0.0.1:10911 --topic=orders -w 4 -- --dry-run",
             f"topic set orders --cluster {C} --broker-group broker-a --queues 4 --dry-run",
         ),

@@ -15,6 +15,7 @@ QUEUE = {
     "queue_id": 3,
     "mode": "PRIMARY",
     "owner": "broker-a-0",
+    "waiters": [],
     "lease_epoch": 7,
     "consume_mode": None,
     "position": 1200,
@@ -121,4 +122,33 @@ def test_a_consume_mode_is_set_for_a_group_and_a_topic(east):
         "mode": "POP",
         "shared_client_count": 0,
         "broker_groups": [],
+    }
+
+
+def test_a_shared_queue_names_its_owner_and_who_waits(east, capsys):
+    shared = QUEUE | {"mode": "SHARED", "owner": None, "waiters": ["broker-a-2", "broker-a-3"]}
+    east.on("GET", PLACE, {"queue": shared, "messages": []})
+
+    assert run([*SHARE, "show", *WHICH, *WHERE, "--cluster", "east"]) == ExitCode.DONE
+
+    shown = capsys.readouterr().out
+    for text in ("SHARED", "nobody", "broker-a-2, broker-a-3 waiting"):
+        assert text in shown
+
+
+def test_share_queues_are_handed_over_by_owner_and_to_a_named_member_o30(east):
+    order = [*SHARE, "hand-over", "broker-a", "--owner", "2", "--to", "3", "--dry-run"]
+
+    assert run([*order, *WITH_REASON]) == ExitCode.DONE
+
+    (planned,) = sent(east)
+    assert planned[1]["kind"] == "hand_over_share_queues"
+    assert planned[1]["parameters"] == {
+        "cluster_name": "east",
+        "broker_group_name": "broker-a",
+        "successor_id": 3,
+        "owner_id": 2,
+        "consumer_group_name": None,
+        "topic_name": None,
+        "queue_id": None,
     }
