@@ -8,14 +8,15 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use ahash::AHashSet;
 use regent_commitlog::{NewMessage, RecordView, Store, StoreConfig};
 use regent_hotpath::{
-    Beginning, Change, Connection, FinishedPart, Former, Grant, Granted, GrantedFilter, HotPath,
-    HotPathConfig, LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter, PullKind,
-    Received, Reigning, Taker, Topic, decode_state,
+    Beginning, Change, Connection, FinishedPart, Former, Grant, Granted, GrantedFilter, Hold,
+    HotPath, HotPathConfig, LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter,
+    PullKind, Received, Reigning, Taker, Topic, decode_state,
 };
 use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
-use regent_share::{Body, Decoded, Disposition, Policy, Record, Records, Snapshot};
+use regent_share::{Body, Decoded, Delivery, Disposition, Policy, Record, Records, Snapshot};
 use tempfile::TempDir;
 
 const NOW_MS: i64 = 1_758_000_000_000;
@@ -69,6 +70,8 @@ fn open(dir: &Path, is_acting: bool, body_size_max: usize) -> (Store, HotPath) {
         member: 1,
         segment_size: 8 << 20,
         is_acting,
+        life: 7,
+        shared: AHashSet::new(),
     };
     hot.shares.lead(&store, reigning).unwrap();
     (store, hot)
@@ -198,6 +201,18 @@ impl Fixture {
                 .reset(&self.store, config, which, start, NOW_MS)
                 .unwrap()
         );
+    }
+
+    fn undo(&self, deliveries: &[(u64, Delivery)]) -> Vec<(String, i32)> {
+        let (shares, config) = (&self.hot.shares, self.hot.config());
+        shares
+            .undo(&self.store, config, deliveries, NOW_MS)
+            .unwrap()
+    }
+
+    fn release(&self, name: (&str, i32, &str), holds: &[Hold]) -> u64 {
+        let (shares, config) = (&self.hot.shares, self.hot.config());
+        (shares.release(&self.store, config, name, holds, NOW_MS)).unwrap()
     }
 
     /// Overwrite the head of a record, as a bad disk does.
@@ -905,7 +920,8 @@ fn a_message_that_another_consumer_got_since_is_not_moved() {
     let give_back = |found: &[Popped]| {
         let delivery = (regent_share::Handle::parse(&found[0].handle).unwrap()).delivery;
         let (back, times) = (Change::GiveBack(0), (NOW_MS, fixture.elapsed_ms));
-        assert!(shares.change(name, (delivery, 0), back, times).is_some());
+        let renewed = shares.change(&fixture.store, config, name, (delivery, 0), back, times);
+        assert!(renewed.unwrap().is_some());
         delivery
     };
     let copy = NewMessage::new("%RETRY%g+Orders", 0, b"a");
@@ -988,15 +1004,15 @@ fn o6_what_an_operator_releases_is_delivered_again_at_once_and_its_former_handle
     );
     let holds: Vec<_> = held.iter().map(|one| (one.offset, one.delivery)).collect();
 
-    assert_eq!(fixture.hot.shares.release(name, &holds), 2);
+    assert_eq!(fixture.release(name, &holds), 2);
 
-    assert_eq!(fixture.hot.shares.release(name, &holds), 0);
+    assert_eq!(fixture.release(name, &holds), 0);
     let mut consumer = fixture.connect();
     let again = fixture.pop(&mut consumer, 32);
     assert_eq!(bodies(&again), [b"a", b"b"]);
     assert_eq!(again[0].reconsume_times, 1);
     // A release that comes late does not take messages from the next consumer.
-    assert_eq!(fixture.hot.shares.release(name, &holds), 0);
+    assert_eq!(fixture.release(name, &holds), 0);
     assert_eq!(fixture.ack(&mut gone, &former[..1]), [NO_MESSAGE]);
 }
 
@@ -1038,10 +1054,9 @@ fn a_reset_of_one_queue_leaves_consumers_what_they_have_of_another() {
     fixture.reset(1, 0);
     let change = |delivery, change| {
         let (name, times) = (("Orders", 0, "g"), (NOW_MS, fixture.elapsed_ms));
-        fixture
-            .hot
-            .shares
-            .change(name, (delivery, 0), change, times)
+        let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+        let renewed = shares.change(&fixture.store, config, name, (delivery, 0), change, times);
+        renewed.unwrap()
     };
     let delivery = regent_share::Handle::parse(&found[0].handle)
         .unwrap()
@@ -1138,15 +1153,15 @@ fn a_delivery_whose_record_is_not_confirmed_is_undone_and_does_not_count() {
         let deliveries = received.deferred_deliveries;
         assert_eq!((answers.len(), deliveries.len()), (0, 1));
 
-        let queues = fixture.hot.shares.undo(&deliveries);
+        let queues = fixture.undo(&deliveries);
 
         assert_eq!(queues, [("Orders".to_owned(), 0)]);
-        assert!(fixture.hot.shares.undo(&deliveries).is_empty());
+        assert!(fixture.undo(&deliveries).is_empty());
         assert!(fixture.hot.shares.dead(fixture.elapsed_ms, 10).is_empty());
     }
     let (_, received) = fixture.ask(&mut consumer, &[pop(32, "")]);
     let late = received.deferred_deliveries;
-    assert_eq!(fixture.hot.shares.undo(&late).len(), 1);
+    assert_eq!(fixture.undo(&late).len(), 1);
     fixture.hot.set_deferring(false);
 
     let found = fixture.pop(&mut consumer, 32);
@@ -1155,15 +1170,15 @@ fn a_delivery_whose_record_is_not_confirmed_is_undone_and_does_not_count() {
     let times: Vec<_> = found.iter().map(|one| one.reconsume_times).collect();
     assert_eq!(times, [1, 0]);
     // It takes no message from a later delivery, nor from one of the next master.
-    assert!(fixture.hot.shares.undo(&late).is_empty());
+    assert!(fixture.undo(&late).is_empty());
     assert_eq!(fixture.ack(&mut consumer, &found[..1]), [FOUND]);
     let fixture = fixture.fail_over();
     fixture.begin("g");
     fixture.grant(None);
     assert_eq!(fixture.pop(&mut fixture.connect(), 32).len(), 1);
-    assert!(fixture.hot.shares.undo(&late).is_empty());
+    assert!(fixture.undo(&late).is_empty());
     fixture.hot.shares.stand_down();
-    assert!(fixture.hot.shares.undo(&late).is_empty());
+    assert!(fixture.undo(&late).is_empty());
 }
 
 #[test]
@@ -1180,10 +1195,10 @@ fn an_ordered_batch_is_undone_once_none_of_its_answers_is_given() {
     assert_eq!(deliveries[0], deliveries[1]);
 
     // The second answer may be given still.
-    assert!(fixture.hot.shares.undo(&deliveries[0]).is_empty());
+    assert!(fixture.undo(&deliveries[0]).is_empty());
     let (answers, received) = fixture.ask(&mut consumer, &[pop(2, "two")]);
     assert!(answers.is_empty() && received.deferred.is_empty());
-    assert_eq!(fixture.hot.shares.undo(&deliveries[1]).len(), 1);
+    assert_eq!(fixture.undo(&deliveries[1]).len(), 1);
 
     fixture.hot.set_deferring(false);
     let (answers, _) = fixture.ask(&mut consumer, &[pop(2, "three")]);

@@ -113,6 +113,13 @@ impl Lane {
         wired.map_or_else(Vec::new, |wired| wired.queue.overdue(now_ms))
     }
 
+    /// Name overdue deliveries of a share queue again: what was to end them may have failed.
+    pub fn recheck(&mut self, sq_id: u64) {
+        if let Some(wired) = self.queues.get_mut(&sq_id) {
+            wired.queue.recheck();
+        }
+    }
+
     /// Undo a delivery that no consumer saw, see [`ShareQueue::undo`]. Whether it had any message still.
     pub fn undo(&mut self, sq_id: u64, delivery: Delivery) -> bool {
         let wired = self.queues.get_mut(&sq_id);

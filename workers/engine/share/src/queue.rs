@@ -410,6 +410,11 @@ impl ShareQueue {
         self.owner = None;
     }
 
+    /// Look for overdue deliveries again, also for those that were named before.
+    pub(crate) fn recheck(&mut self) {
+        self.next_due.0 = 0;
+    }
+
     /// Drop what consumers have, and keep what is finished.
     pub(crate) fn drop_acquisitions(&mut self) {
         let state = Snapshot {
