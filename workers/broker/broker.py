@@ -6,17 +6,17 @@ processors return `published` or `stored` instead of bytes, and these wait for i
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 import structlog
-from regent_engine import Appended, HotPath, Record, Store, encode_properties
+from regent_engine import Appended, Command, HotPath, Record, Store, encode_properties
 
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.remoting import command as commands
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig, fault_of
-from backend.remoting.headers import ConsumerGroupHeader, encode_header
+from backend.remoting.headers import ConsumerGroupHeader, PopMessageHeader, encode_header
 from backend.remoting.names import (
     CLOSED_TOPICS,
     HALF_OPERATION_TOPIC,
@@ -69,6 +69,7 @@ from workers.broker.routing.name_servers import NameServers
 from workers.broker.routing.neighbours import Neighbours
 from workers.broker.routing.peers import Peers
 from workers.broker.routing.topic_routes import TopicRoutes
+from workers.broker.shares.member_shares import MemberShares
 from workers.broker.shares.share_queues import ShareQueues
 from workers.broker.tables.clients import Consumers, Producers
 from workers.broker.tables.escaped import EscapedMessages
@@ -124,6 +125,7 @@ class Broker:
         self.last_copies, self.escape_lock = LastCopies(), asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
+        self.member_shares = MemberShares(self)
         self.name_servers: NameServers | None = None
         # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
@@ -575,6 +577,24 @@ class Broker:
             self._refusal_reported_at = now_ms
             log.error("messages_refused", reason=reason)
 
+    def shared_pop(
+        self, _caller: Caller, _command: Command, header: PopMessageHeader
+    ) -> Awaitable[bytes] | None:
+        """Answer a POP of a SHARED topic of which no share queue is owned here (Q19, Q23).
+
+        Raises:
+            Refusal: another member owns the share queues, or no member does yet.
+        """
+        queue_id = max(0, header.queue_id)
+        owner = self.member_shares.owner_of(header.topic, queue_id, header.consumer_group)
+        hint = {} if owner is None else {"ownerHint": str(owner)}
+        raise Refusal(
+            ResponseCode.NOT_LEADER_FOR_QUEUE,
+            f"this broker does not own queue {queue_id} of {header.topic} for consumer group"
+            f" {header.consumer_group}: ask its owner",
+            hint,
+        )
+
     def notify_members(self, consumer_group_name: str) -> None:
         """Notify every member of a group to rebalance now (remoting.md 2.6, 40)."""
         group, config = (
@@ -739,6 +759,7 @@ class Broker:
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
         self.hot.facts_changed()
         self._serve_topic(name, topic)
+        self.member_shares.topic_changed(name, topic)
         if topic is None:
             self.resets.forget(topic=name)
             self.readers.remove_topic(name)

@@ -85,7 +85,7 @@ log = structlog.get_logger()
 
 @serves(
     RequestCode.POP_MESSAGE,
-    role=RequiredRole.MASTER_TAKES,
+    role=RequiredRole.ANY,
     passed_on=False,
     target=None,
     on_fast_port=False,
@@ -93,9 +93,12 @@ log = structlog.get_logger()
 def on_pop(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | None:
     """Hand out messages of a topic, or wait for some."""
     header = decode_header(PopMessageHeader, command.ext)
+    _check_role(broker, header.topic)
     if broker.static_topics.find(header.topic) is not None:
         return _pop_logical(broker, caller, command, header)
     grant, passing = check_pop(broker, header)
+    if not _owns_any(broker, header):
+        return broker.shared_pop(caller, command, header)
     broker.hot.grant_pulls(grant)
     if caller.is_gone or command.is_oneway:
         # The client could not finish the messages.
@@ -103,6 +106,22 @@ def on_pop(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]
     if caller.pop(command, grant, may_wait=False):
         return None
     return _pop_from_disk(broker, caller, command, header, passing)
+
+
+def _check_role(broker: Broker, topic: str) -> None:
+    """Check that this broker may hand out messages: the master, or a member of a SHARED topic.
+
+    Raises:
+        Refusal: only the master does, or its state is not known here yet.
+    """
+    shares = broker.member_shares
+    is_member = shares.is_shared(topic) and shares.follows
+    broker.membership.check(RequiredRole.READABLE if is_member else RequiredRole.MASTER_TAKES)
+
+
+def _owns_any(broker: Broker, header: PopMessageHeader) -> bool:
+    shares = broker.member_shares
+    return not shares.is_shared(header.topic) or shares.serves(header)
 
 
 async def _pop_from_disk(
@@ -123,7 +142,11 @@ async def _pop_from_disk(
         for queue_id in range(queue_count):
             await read((name, queue_id, header.consumer_group))
     # The facts may have changed meanwhile.
+    _check_role(broker, header.topic)
     grant, _ = check_pop(broker, header)
+    if not _owns_any(broker, header):
+        outcome = broker.shared_pop(caller, command, header)
+        return b"" if outcome is None else await outcome
     if not caller.pop(command, grant, may_wait=True):
         raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, _NOT_MASTER)
     return b""
@@ -472,6 +495,7 @@ async def on_change_invisible_time(broker: Broker, caller: Caller, command: Comm
     )
     if renewed is None:
         return answer(command, code=ResponseCode.NO_MESSAGE, remark=_VOID)
+    position = renewed[2]
     changed = ChangedInvisibleTimeHeader(
         pop_time_ms=renewed[0], invisible_ms=hidden_ms, revive_queue_id=renewed[1]
     )
@@ -480,7 +504,12 @@ async def on_change_invisible_time(broker: Broker, caller: Caller, command: Comm
         return await _move(broker, caller, command, header, reply)
     # The message is due at another time now.
     broker.shares.wake(header.topic, header.queue_id)
-    return reply
+    if position is None:
+        return reply
+    # Another member may own the share queue: it is told by the log.
+    broker.membership.appended()
+    late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
+    return await broker.membership.stored(position, reply, late)
 
 
 def _moves(broker: Broker, name: tuple[str, int, str], delay_ms: int) -> bool:
@@ -512,7 +541,7 @@ async def _move(
 
 @serves(
     RequestCode.NOTIFICATION,
-    role=RequiredRole.MASTER_TAKES,
+    role=RequiredRole.ANY,
     passed_on=False,
     target=None,
     on_fast_port=False,
@@ -520,9 +549,12 @@ async def _move(
 def on_notification(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes] | None:
     """Say whether there are messages for a group, once there are, or after a wait."""
     header = _pop_of_notification(command)
+    _check_role(broker, header.topic)
     if broker.static_topics.find(header.topic) is not None:
         return _pop_logical(broker, caller, command, header)
     grant, _ = check_pop(broker, header)
+    if not _owns_any(broker, header):
+        return broker.shared_pop(caller, command, header)
     if caller.is_gone or command.is_oneway:
         return None
     if not caller.pop(command, grant, may_wait=False):

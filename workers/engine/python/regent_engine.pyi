@@ -1271,6 +1271,9 @@ class HotPath:
         delivered now.
         """
 
+    def share_owner(self, topic: str, queue_id: int, group: str) -> int | None:
+        """Return the broker id of the owner by this lane; None without one."""
+
     def serve_share(self, topic: str, queue_id: int, group: str, epoch: int) -> bool:
         """Hand out messages of a share queue; False if the lane says that others own it."""
 
@@ -1324,9 +1327,6 @@ class HotPath:
 
     def share_state(self, topic: str, queue_id: int, group: str) -> tuple[int, bytes] | None:
         """Return the state of a share queue as a SNAP record, and the end of its lane."""
-
-    def connection_of_share_client(self, client: int) -> int | None:
-        """Return the connection of a client of this process that a record names."""
 
     def list_shares(
         self,
@@ -1707,6 +1707,7 @@ class Appending:
     def ready(self) -> list[tuple[str, int]]:
         """Queues whose consumers may get messages now: topic and queue."""
 
+@final
 class Finished:
     """What came of a wish to finish messages."""
 

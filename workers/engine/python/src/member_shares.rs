@@ -112,6 +112,10 @@ impl HotPath {
             .collect())
     }
 
+    fn share_owner(&self, topic: &str, queue_id: i32, group: &str) -> Option<u64> {
+        self.0.hot.shares.owner((topic, queue_id, group))
+    }
+
     fn serve_share(&self, topic: &str, queue_id: i32, group: &str, epoch: u64) -> bool {
         self.0.hot.shares.serve((topic, queue_id, group), epoch)
     }
@@ -222,9 +226,5 @@ impl HotPath {
         }
         .encode(&mut record);
         Some((position, PyBytes::new(py, &record)))
-    }
-
-    fn connection_of_share_client(&self, client: u64) -> Option<u64> {
-        self.0.hot.shares.connection_of(client)
     }
 }

@@ -82,13 +82,13 @@ pub struct Held {
 pub struct HeldMessage {
     /// Its offset in the queue.
     pub offset: u64,
-    /// The connection of the consumer that has it; `None` if no consumer has it.
+    /// The connection of the consumer that has it, 0 at another member; `None` if no consumer has it.
     pub client: Option<u64>,
     /// Its present or last delivery.
     pub delivery: Delivery,
     /// When it was delivered first, by the wall clock.
     pub first_pop_ms: i64,
-    /// It can be delivered again from then on, by the clock that is never set.
+    /// It can be delivered again from then on, by the clock that is never set; in SHARED mode by the wall clock.
     pub due_ms: i64,
     /// How often it was delivered.
     pub count: u16,
@@ -139,9 +139,17 @@ impl Shares {
         };
         reign.expire(sq_id, elapsed_ms);
         let wired = reign.lane.get(sq_id).into_iter();
-        wired
+        let messages = wired
             .flat_map(|wired| wired.queue.entries())
-            .filter_map(|(offset, entry)| held_message(offset, entry))
+            .filter_map(|(offset, entry)| held_message(offset, entry));
+        if !reign.is_shared(topic) {
+            return messages.collect();
+        }
+        messages
+            .map(|message| HeldMessage {
+                client: message.client.map(|client| reign.connection_of(client)),
+                ..message
+            })
             .collect()
     }
 

@@ -185,6 +185,14 @@ impl Shares {
         seen.collect()
     }
 
+    /// The broker id of the owner of a share queue by this lane; `None` without one.
+    #[must_use]
+    pub fn owner(&self, (topic, queue_id, group): (&str, i32, &str)) -> Option<u64> {
+        let reign = self.reign();
+        let lane = &reign.as_ref()?.lane;
+        lane.get(lane.find(topic, queue_id, group)?)?.queue.owner()
+    }
+
     /// Hand out messages of a share queue that the lane says is owned here, by this lease epoch. `false` if the
     /// lane says otherwise.
     pub fn serve(&self, (topic, queue_id, group): (&str, i32, &str), epoch: u64) -> bool {
@@ -438,13 +446,6 @@ impl Shares {
         let wired = reign.lane.get(reign.lane.find(topic, queue_id, group)?)?;
         Some((reign.end, wired.queue.snapshot(true)))
     }
-
-    /// The connection of a client of this process that a record names.
-    #[must_use]
-    pub fn connection_of(&self, client: u64) -> Option<u64> {
-        let life = self.reign().as_ref()?.life;
-        (client >> 32 == u64::from(life)).then_some(client & u64::from(u32::MAX))
-    }
 }
 
 /// The record that gives messages back at once.
@@ -508,6 +509,15 @@ impl Reign {
     /// How records name the client of a connection.
     pub(crate) fn client_of(&self, connection: u64) -> u64 {
         u64::from(self.life) << 32 | connection & u64::from(u32::MAX)
+    }
+
+    /// The connection of a client that a record names; 0 of another process.
+    pub(super) fn connection_of(&self, client: u64) -> u64 {
+        if client >> 32 == u64::from(self.life) {
+            client & u64::from(u32::MAX)
+        } else {
+            0
+        }
     }
 
     /// Whether a message is about to be handed out or left out.
@@ -679,7 +689,8 @@ impl Reign {
                 continue;
             };
             let queue = (wired.name.topic.clone(), wired.name.queue_id);
-            if self.serves(record.sq_id) && !ready.contains(&queue) {
+            // Consumers of one that was lost are to go elsewhere.
+            if self.serving.contains_key(&record.sq_id) && !ready.contains(&queue) {
                 ready.push(queue);
             }
         }
@@ -749,5 +760,6 @@ fn makes_ready(body: &Body) -> bool {
             | Body::Gap { .. }
             | Body::Snap(_)
             | Body::Own { .. }
+            | Body::Unown { .. }
     )
 }
