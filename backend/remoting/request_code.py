@@ -138,6 +138,8 @@ class RequestCode(IntEnum):
     AUTH_DELETE_ACL = 3008
     AUTH_GET_ACL = 3009
     AUTH_LIST_ACL = 3010
+    # Ours: a member of a broker group has records of share queues appended to the state log.
+    SHARE_STATE_APPEND = 4101
     # Ours: a member of a broker group renews, requests and gives back share queues.
     SHARE_LEASE = 4102
     POP_MESSAGE = 200_050

@@ -72,7 +72,7 @@ from workers.broker.routing.peers import Peers
 from workers.broker.routing.topic_routes import TopicRoutes
 from workers.broker.shares.credit import Credit
 from workers.broker.shares.lease_keeper import Ask, LeaseKeeper
-from workers.broker.shares.share_names import MemberShares
+from workers.broker.shares.member_shares import MemberShares
 from workers.broker.shares.share_queues import ShareQueues
 from workers.broker.shares.shared_pops import SharedPops
 from workers.broker.tables.clients import Consumers, Producers
@@ -104,11 +104,8 @@ class Broker:
     container: OwnContainer | None = None
     """The container that it runs in, set before its start; None for a broker that is alone."""
 
-    member_shares: MemberShares | None = None
-    """The share queues of this member; None where the master owns all of them."""
-
     lease_keeper: LeaseKeeper | None = None
-    """The leases of this member, set together with its share queues."""
+    """The leases of this member's share queues; None without a controller."""
 
     def __init__(
         self,
@@ -135,6 +132,7 @@ class Broker:
         self.last_copies, self.escape_lock = LastCopies(), asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
+        self.member_shares = MemberShares(self)
         self.name_servers: NameServers | None = None
         # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
@@ -182,14 +180,13 @@ class Broker:
         self.confirmation, self.shares = Confirmation(self), ShareQueues(self)
         self.shared_pops = SharedPops(self)
 
-    def use_leases(self, shares: MemberShares, ask: Ask) -> LeaseKeeper:
+    def use_leases(self, ask: Ask) -> LeaseKeeper:
         """Share queues with the other members of the group by lease, from now on (ADR 23).
 
         `ask` sends a lease heartbeat to the arbiter (4102). The caller runs the keeper.
         """
-        self.member_shares = shares
         self.lease_keeper = LeaseKeeper(
-            shares,
+            self.member_shares,
             ask=ask,
             is_sequencer=lambda: self.membership.role_id == MASTER_ID,
             has_credit=Credit(self.hot, self.elapsed_ms).has,
@@ -766,6 +763,7 @@ class Broker:
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
         self.hot.facts_changed()
         self._serve_topic(name, topic)
+        self.member_shares.topic_changed(name, topic)
         if topic is None:
             self.resets.forget(topic=name)
             self.readers.remove_topic(name)

@@ -80,7 +80,8 @@ class Dispatcher:
         """Check a pull that has waited; return its new grant, or the answer that refuses it."""
         try:
             if command.code in POP_CODES:
-                return check_pop_again(self._broker, command)
+                grant = check_pop_again(self._broker, command)
+                return nothing_answer(command) if grant is None else grant
             return check_pull(self._broker, caller, command)
         except NotLeading:
             # The next request is forwarded to the leader.

@@ -223,6 +223,7 @@ class BrokerServer:
         self._member = GroupMember(
             self.settings, membership, own_address=registration_source.address
         )
+        self.broker.use_leases(self._member.ask_for_leases)
 
     async def _begin_alone(self, registration_source: RegistrationSource) -> None:
         """Serve at once, as the master of a group that may get replicas."""

@@ -32,7 +32,7 @@ from regent_engine import (
 from backend.remoting.unread import read_unread
 from workers.broker.broker import Broker
 from workers.broker.commit_log.bulk_turns import BulkTurn, BulkTurns
-from workers.broker.commit_log.late_answers import unconfirmed
+from workers.broker.commit_log.late_answers import unconfirmed, without_messages
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.errors import Refusal
 from workers.broker.replication.acknowledgement import Outcome
@@ -397,8 +397,7 @@ class BrokerSession(asyncio.Protocol):
         if pulled := received.pulled:
             self._note_pulled(pulled)
         self._take_in_progress(received)
-        if received.deferred:
-            self._defer(received)
+        self._defer(received)
         if received.has_appended:
             self._broker.appended(is_turn_due=received.is_turn_due)
         if (failure := received.store_failure) is not None:
@@ -438,8 +437,7 @@ class BrokerSession(asyncio.Protocol):
         for group, topic, queue_id, *_, next_offset in pulled:
             self._broker.readers.note_next(group, topic, queue_id, next_offset)
         self._take_in_progress(received)
-        if received.deferred:
-            self._defer(received)
+        self._defer(received)
         if received.arrivals:
             self._broker.appended(is_turn_due=False)
         if cold := received.cold:
@@ -499,14 +497,29 @@ class BrokerSession(asyncio.Protocol):
         self.active_at = self._loop.time()
 
     def _defer(self, received: Received) -> None:
-        frames = received.deferred
+        frames, proposal = received.deferred, received.proposal
+        if not frames:
+            if proposal is not None:
+                self._broker.member_shares.propose(proposal, None)
+            return
         self._held_bytes += len(frames)
         if self.is_congested:
             self._adjust_reading()
+        if proposal is not None:
+            # A replica answers once its records are in the log.
+            handed_out = partial(self._hand_out, frames, received.deferred_deliveries)
+            self._broker.member_shares.propose(proposal, handed_out)
+            return
         settle = partial(self._settle, frames, received.deferred_deliveries)
         self._broker.membership.when_safe(received.deferred_position, settle)
 
-    def _settle(self, frames: bytes, deliveries: list[Delivered], outcome: Outcome) -> None:
+    def _hand_out(self, frames: bytes, deliveries: list[Delivered], is_recorded: bool) -> None:  # noqa: FBT001
+        """Answer POPs whose deliveries are recorded; for others there is no message now."""
+        self._settle(frames if is_recorded else without_messages(frames), deliveries)
+
+    def _settle(
+        self, frames: bytes, deliveries: list[Delivered], outcome: Outcome = Outcome.CONFIRMED
+    ) -> None:
         """Answer requests whose records are stored safely, or report their outcome.
 
         After a failed flush there is no answer: the content of the disk is unknown. Deliveries

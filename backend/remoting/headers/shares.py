@@ -1,7 +1,7 @@
-"""Headers of our requests about share queues (7031, 7032, 7034, 7036)."""
+"""Headers of our requests about share queues (7031, 7032, 7034, 7036, 4101)."""
 
 from backend.remoting.headers.base import Header
-from backend.remoting.integers import Int32
+from backend.remoting.integers import Int32, Int64
 
 
 class ShareQueuesHeader(Header, frozen=True, kw_only=True):
@@ -32,3 +32,25 @@ class TakeShareQueuesHeader(Header, frozen=True, kw_only=True):
 
     topic: str
     global_id: Int32
+
+
+class ShareStateAppendHeader(Header, frozen=True, kw_only=True):
+    """The member whose records of share queues are in the body (4101, queue-ownership.md 4.3).
+
+    `life` is a number that each start of its process changes.
+    """
+
+    broker_name: str
+    broker_id: Int64
+    life: Int64
+
+
+class SharesAppendedHeader(Header, frozen=True, kw_only=True):
+    """What came of records of share queues: all of them are in the state log, or none is (4101).
+
+    The verdict is DONE, FENCED where another member has a later lease epoch, or REFUSED. The
+    position is that behind the records in the log.
+    """
+
+    verdict: str
+    position: Int64

@@ -19,7 +19,7 @@ from backend.remoting.bodies.share_leases import (
     ShareQueueBody,
 )
 from workers.broker.shares.lease_keeper import LeaseKeeper
-from workers.broker.shares.share_names import SeenShare, ShareName
+from workers.broker.shares.member_shares import SeenShare, ShareName
 
 SQ = ShareName("orders", 0, "billing")
 SEQUENCER = 1
@@ -31,6 +31,10 @@ class Lane:
     def __init__(self):
         self.epochs, self.owners, self.with_messages = {}, {}, set()
         self.records = []
+
+    def name(self, name):
+        """Append the record that names a share queue."""
+        self.epochs[name], self.owners[name] = 0, None
 
     def own(self, name, epoch, owner):
         if epoch <= self.epochs.get(name, 0):

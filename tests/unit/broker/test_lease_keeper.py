@@ -296,6 +296,7 @@ async def test_a_grant_that_the_lane_has_fenced_is_given_back(group):
     assert group.keepers[2].figures.fenced == 1
 
     group.shares[2].seen = seen
+    group.keepers[2].want([SQ])
     await group.beat(2, 2)
 
     assert group.lane.epochs[SQ] == 2

@@ -14,7 +14,7 @@ from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from tests.unit.broker.shared_members import Lane, Shares, settle
 from workers.broker.errors import Refusal
-from workers.broker.shares.share_names import ShareName
+from workers.broker.shares.member_shares import ShareName
 from workers.broker.shares.shared_pops import WAITING_COUNT_MAX, SharedPops
 
 NAMES = [ShareName("orders", queue_id, "billing") for queue_id in range(8)]
@@ -94,6 +94,8 @@ class Member:
             settings=SimpleNamespace(broker_name="broker-t"),
             store_host=("127.0.0.1", 1),
         )
+        for name in NAMES:
+            self.lane.name(name)
         self.pops = SharedPops(broker)
         self.pops._links = self.owners
         self.served = 0
@@ -197,6 +199,15 @@ async def test_o16_without_an_owner_interest_is_registered_and_the_pop_waits_for
     member.own(range(8))
 
     assert (await caller.answer()).remark == "here"
+
+
+async def test_a_pop_for_a_share_queue_without_a_name_goes_to_the_master_that_names_it(member):
+    member.lane.epochs.clear()
+    member.lane.owners.clear()
+    member.owners.replies = {0: says("from the master")}
+
+    assert (await member.pop()[0].answer()).remark == "from the master"
+    assert member.keeper.wanted == set()
 
 
 async def test_an_owner_that_gives_no_answer_is_replaced_by_interest(member):

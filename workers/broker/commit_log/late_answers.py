@@ -24,6 +24,14 @@ _CODES: Final = {
 }
 
 
+def without_messages(frames: bytes) -> bytes:
+    """Change answers of POP into answers that there is no message: their clients ask again."""
+    replies = Decoder(FRAME_SIZE_MAX, header_size_max=HEADER_WRITTEN_MAX).receive(frames)
+    fields = dict.fromkeys(("popTime", "invisibleTime", "reviveQid", "restNum"), "0")
+    code, remark = ResponseCode.POLLING_TIMEOUT, "NO_MESSAGE_IN_QUEUE"
+    return b"".join(answer(one, code=code, remark=remark, ext=fields) for one in replies)
+
+
 def unconfirmed(frames: bytes, outcome: Outcome) -> bytes:
     """Change answers of success into answers with the status of the messages."""
     code, remark = _CODES[outcome]

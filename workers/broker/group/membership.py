@@ -1,6 +1,6 @@
 """Define the membership of a broker: alone, under a controller, or in a group of fixed roles."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Protocol
 
 from regent_engine import Command
@@ -71,6 +71,13 @@ class Membership(Protocol):
 
         Raises:
             Refusal: another broker passed the request on, and this broker is not the master.
+        """
+
+    async def ask_master(self, code: int, ext: Mapping[str, str], body: bytes) -> Command:
+        """Ask the master of the group on behalf of this replica; return its answer.
+
+        Raises:
+            OSError, RemotingError, TimeoutError: no master gave an answer in time.
         """
 
     def appended(self) -> None:

@@ -1,6 +1,9 @@
 """The common part of brokers without a controller: the settings alone say who they are."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
+
+from regent_engine import Command
 
 from backend.remoting.response_code import ResponseCode
 from workers.broker.errors import Refusal
@@ -41,6 +44,14 @@ class Uncontrolled:
             Refusal: always.
         """
         raise _not_controlled()
+
+    async def ask_master(self, _code: int, _ext: Mapping[str, str], _body: bytes) -> Command:
+        """Ask nobody: only members under a controller share queues.
+
+        Raises:
+            ConnectionError: always.
+        """
+        raise ConnectionError("this broker is not in controller mode")
 
     def give_way(self) -> None:
         """Do nothing: this broker acts for no other one."""

@@ -40,6 +40,7 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.names import old_pop_retry_topic, pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.rules.broker import MASTER_ID
 from workers.broker.broker import Broker
 from workers.broker.commit_log.message_filters import MessageFilter, filter_of_expression
 from workers.broker.errors import NotLeading, Refusal
@@ -65,6 +66,7 @@ from workers.broker.logical.share_owning import (
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import Outcome, serves
 from workers.broker.shares.reading_ahead import read_ahead
+from workers.broker.shares.shared_pops import ServeHere, nothing_answer
 from workers.broker.tables.topics import READABLE, permitted
 
 COUNT_MAX: Final = 32
@@ -85,35 +87,66 @@ log = structlog.get_logger()
 
 @serves(
     RequestCode.POP_MESSAGE,
-    role=RequiredRole.READABLE,
+    role=RequiredRole.ANY,
     passed_on=False,
     target=None,
     on_fast_port=False,
 )
 def on_pop(broker: Broker, caller: Caller, command: Command) -> Outcome:
-    """Hand out messages of a topic, or wait for some; another member may own its share queues."""
+    """Hand out messages of a topic, or wait for some; other members may own its share queues."""
     header = decode_header(PopMessageHeader, command.ext)
-    pop_here = partial(_pop_here, broker, caller, command, header)
+    _check_role(broker, header.topic)
+    if broker.static_topics.find(header.topic) is not None:
+        return _pop_logical(broker, caller, command, header)
     if broker.shared_pops.takes(header):
-        return broker.shared_pops.serve(caller, command, header, pop_here)
-    return pop_here()
+        pop_here = partial(_pop_here, broker, caller, command, header)
+        return _share(broker, caller, command, header, pop_here)
+    return _pop_here(broker, caller, command, header)
+
+
+def _share(
+    broker: Broker,
+    caller: Caller,
+    command: Command,
+    header: PopMessageHeader,
+    serve_here: ServeHere,
+) -> Outcome:
+    """Have the owners of share queues answer; the master names those that are new."""
+    if broker.membership.role_id == MASTER_ID:
+        check_pop(broker, header)
+    return broker.shared_pops.serve(caller, command, header, serve_here)
 
 
 def _pop_here(
     broker: Broker, caller: Caller, command: Command, header: PopMessageHeader
 ) -> Awaitable[bytes] | None:
-    """Hand out messages of the share queues that this broker owns."""
-    broker.membership.check(RequiredRole.MASTER_TAKES)
-    if broker.static_topics.find(header.topic) is not None:
-        return _pop_logical(broker, caller, command, header)
+    """Hand out messages of the share queues that this broker owns, or wait for some."""
     grant, passing = check_pop(broker, header)
-    broker.hot.grant_pulls(grant)
+    if not broker.shared_pops.takes(header):
+        # The engine alone would never look at the queues of other members.
+        broker.hot.grant_pulls(grant)
     if caller.is_gone or command.is_oneway:
         # The client could not finish the messages.
         return None
     if caller.pop(command, grant, may_wait=False):
         return None
     return _pop_from_disk(broker, caller, command, header, passing)
+
+
+def _check_role(broker: Broker, topic: str) -> None:
+    """Check that this broker may hand out messages: the master, or a member of a SHARED topic.
+
+    Raises:
+        Refusal: only the master does, or its state is not known here yet.
+    """
+    shares = broker.member_shares
+    is_member = shares.is_shared(topic) and shares.follows
+    broker.membership.check(RequiredRole.READABLE if is_member else RequiredRole.MASTER_TAKES)
+
+
+def _owns_any(broker: Broker, header: PopMessageHeader) -> bool:
+    shares = broker.member_shares
+    return not shares.is_shared(header.topic) or shares.serves(header)
 
 
 async def _pop_from_disk(
@@ -134,7 +167,10 @@ async def _pop_from_disk(
         for queue_id in range(queue_count):
             await read((name, queue_id, header.consumer_group))
     # The facts may have changed meanwhile.
+    _check_role(broker, header.topic)
     grant, _ = check_pop(broker, header)
+    if not _owns_any(broker, header):
+        return nothing_answer(command)
     if not caller.pop(command, grant, may_wait=True):
         raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, _NOT_MASTER)
     return b""
@@ -225,16 +261,25 @@ def check_pop(
     return grant, passing
 
 
-def check_again(broker: Broker, command: Command) -> PullGrant:
+def check_again(broker: Broker, command: Command) -> PullGrant | None:
     """Check a POP that has waited, since what it was granted by has changed.
+
+    None if other members own some of its share queues now: its client asks again.
 
     Raises:
         Refusal: the POP would be refused if it came now.
     """
-    if command.code == RequestCode.NOTIFICATION:
-        return check_pop(broker, _pop_of_notification(command))[0]
-    grant, _ = check_pop(broker, decode_header(PopMessageHeader, command.ext))
-    broker.hot.grant_pulls(grant)
+    is_question = command.code == RequestCode.NOTIFICATION
+    header = (
+        _pop_of_notification(command)
+        if is_question
+        else decode_header(PopMessageHeader, command.ext)
+    )
+    if broker.shared_pops.takes(header):
+        return None
+    grant, _ = check_pop(broker, header)
+    if not is_question:
+        broker.hot.grant_pulls(grant)
     return grant
 
 
@@ -474,6 +519,7 @@ async def on_change_invisible_time(broker: Broker, caller: Caller, command: Comm
     )
     if renewed is None:
         return answer(command, code=ResponseCode.NO_MESSAGE, remark=_VOID)
+    position = renewed[2]
     changed = ChangedInvisibleTimeHeader(
         pop_time_ms=renewed[0], invisible_ms=hidden_ms, revive_queue_id=renewed[1]
     )
@@ -482,7 +528,12 @@ async def on_change_invisible_time(broker: Broker, caller: Caller, command: Comm
         return await _move(broker, caller, command, header, reply)
     # The message is due at another time now.
     broker.shares.wake(header.topic, header.queue_id)
-    return reply
+    if position is None:
+        return reply
+    # Another member may own the share queue: it is told by the log.
+    broker.membership.appended()
+    late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
+    return await broker.membership.stored(position, reply, late)
 
 
 def _moves(broker: Broker, name: tuple[str, int, str], delay_ms: int) -> bool:
@@ -514,7 +565,7 @@ async def _move(
 
 @serves(
     RequestCode.NOTIFICATION,
-    role=RequiredRole.READABLE,
+    role=RequiredRole.ANY,
     passed_on=False,
     target=None,
     on_fast_port=False,
@@ -522,25 +573,26 @@ async def _move(
 def on_notification(broker: Broker, caller: Caller, command: Command) -> Outcome:
     """Say whether there are messages for a group, once there are, or after a wait."""
     header = _pop_of_notification(command)
-    look_here = partial(_notify_here, broker, caller, command, header)
+    _check_role(broker, header.topic)
+    if broker.static_topics.find(header.topic) is not None:
+        return _pop_logical(broker, caller, command, header)
     if broker.shared_pops.takes(header):
-        return broker.shared_pops.serve(caller, command, header, look_here)
-    return look_here()
+        notify_here = partial(_notify_here, broker, caller, command, header)
+        return _share(broker, caller, command, header, notify_here)
+    _notify_here(broker, caller, command, header)
+    return None
 
 
 def _notify_here(
     broker: Broker, caller: Caller, command: Command, header: PopMessageHeader
-) -> Awaitable[bytes] | None:
+) -> None:
     """Say whether share queues that this broker owns have messages."""
-    broker.membership.check(RequiredRole.MASTER_TAKES)
-    if broker.static_topics.find(header.topic) is not None:
-        return _pop_logical(broker, caller, command, header)
     grant, _ = check_pop(broker, header)
     if caller.is_gone or command.is_oneway:
-        return None
+        return
     if not caller.pop(command, grant, may_wait=False):
         raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, _NOT_MASTER)
-    return None
+    return
 
 
 def _pop_of_notification(command: Command) -> PopMessageHeader:

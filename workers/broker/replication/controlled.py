@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import socket
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from functools import partial
 from typing import Final
 
@@ -67,7 +67,7 @@ class Controlled(OwnLocks):
         # Every turn of the hot path calls these.
         self.appended, self.when_safe = self.master.appended, self.master.when_safe
         self.hand_over = self.master.hand_over
-        self._is_readable = self.is_broken = False
+        self._is_readable = self.is_broken = self._follows = False
 
     @property
     def role_id(self) -> int:
@@ -113,6 +113,10 @@ class Controlled(OwnLocks):
     def pass_on(self, command: Command) -> Awaitable[bytes | None] | None:
         """Let the master answer a request; None if this broker must answer."""
         return self.replica.passing.take(command)
+
+    async def ask_master(self, code: int, ext: Mapping[str, str], body: bytes) -> Command:
+        """Ask the master of the group on behalf of this replica; return its answer."""
+        return await self.replica.passing.ask(code, ext, body)
 
     def begin_topic(self, name: str) -> None:
         """Do nothing: the log shows which messages of a former topic are deleted."""
@@ -224,6 +228,7 @@ class Controlled(OwnLocks):
         self._broker.block_writes(WriteBlock.NOT_MASTER)
         self._broker.stop_deliveries()
         self.replica.passing.pause()
+        self._broker.member_shares.pause()
         self.master.handover.end()
         self.master.end()
 
@@ -246,6 +251,9 @@ class Controlled(OwnLocks):
         if self.master.is_leaving:
             return
         await self.replica.begin(self.own_id, state)
+        if self._is_readable:
+            self._broker.member_shares.follow()
+        self._follows = True
         self._announce(self.own_id, state.epoch)
 
     def take_first_lease(self, state: ReplicaGroupState) -> None:
@@ -264,8 +272,17 @@ class Controlled(OwnLocks):
 
     def _show(self, position: int) -> None:
         """Let readers see the log up to a confirmed position."""
-        self._is_readable = True
+        is_first, self._is_readable = not self._is_readable, True
+        shares = self._broker.member_shares
         self._broker.confirm(position)
+        if self.master.term is not None:
+            if shares.topics:
+                # Owners among the replicas hand out what is confirmed.
+                self.master.listener.tell_later()
+        elif is_first and self._follows:
+            shares.follow()
+        else:
+            shares.advance()
 
     def _announce(self, broker_id: int, epoch: int) -> None:
         """Register at name servers with the id of the role."""

@@ -153,11 +153,16 @@ class ReplicaSession(asyncio.Protocol):
             log.warning("replica_silent", replica=self.broker_id, address=self.address)
             self.abort()
             return
+        self.tell(
+            is_due=now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000
+        )
+
+    def tell(self, *, is_due: bool = False) -> None:
+        """Send the confirmed position if it is news, or if a sign of life is due."""
         watcher, link = self._watcher, self._link
         if watcher is None or link is None:
             return
         self._count(watcher, link)
-        is_due = now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000
         try:
             link.tell(watcher.published_position, is_due=is_due)
         except (OSError, ProtocolError, StoreError) as error:
@@ -209,7 +214,7 @@ class HaListener:
         self._sessions: set[ReplicaSession] = set()
         self._by_id: dict[int, ReplicaSession] = {}
         self.watcher: Watcher | None = None
-        self._will_send = False
+        self._will_send = self._will_tell = False
 
     def next_number(self) -> int | None:
         """Return the number of the next plain connection; None in the other protocol."""
@@ -277,6 +282,17 @@ class HaListener:
     def _send_late(self) -> None:
         self._will_send = False
         self.appended()
+
+    def tell_later(self) -> None:
+        """Send the confirmed position after the answers of this turn, where nothing else does."""
+        if self._sessions and not self._will_tell:
+            self._will_tell = True
+            asyncio.get_running_loop().call_soon(self._tell)
+
+    def _tell(self) -> None:
+        self._will_tell = False
+        for session in list(self._sessions):
+            session.tell()
 
     def tick(self, now_s: float) -> None:
         """Do the periodic work; called a few times a second."""

@@ -116,6 +116,22 @@ class PassingOn:
             return self._pass_on(command)
         return None
 
+    async def ask(self, code: int, ext: Mapping[str, str], body: bytes) -> Command:
+        """Ask the master on behalf of this broker; one that is not the master changes nothing.
+
+        Raises:
+            OSError, RemotingError, TimeoutError: no master gave an answer in time.
+        """
+        async with asyncio.timeout(TIMEOUT_S):
+            while (link := await self._find_way()) is not None:
+                async with link.connected() as requester:
+                    marked = {**ext, PASSED_ON_FIELD: "true"}
+                    reply = await requester.call(code, ext=marked, body=body)
+                if reply.code != ResponseCode.NOT_TAKEN:
+                    return reply
+                await self._await_other(link)
+        raise ConnectionError("no master is known")
+
     async def _pass_on(self, command: Command) -> bytes | None:
         is_in_doubt = False
         address = ""

@@ -9,7 +9,7 @@ from typing import Final
 
 from regent_engine import HotPath
 
-from workers.broker.shares.share_names import ShareName
+from workers.broker.shares.member_shares import ShareName
 
 ANY_QUEUE: Final = -1
 LISTED_COUNT_MAX: Final = 10_000

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import structlog
 from regent_engine import StoreError
@@ -26,11 +26,17 @@ from backend.remoting.bodies.share_leases import (
 from backend.remoting.errors import RemotingError
 from workers.broker.errors import Refusal
 from workers.broker.replication.controller_client import ControllerRefused
-from workers.broker.shares.share_names import MemberShares, SeenShare, ShareName
+from workers.broker.shares.member_shares import SeenShare, ShareName
+
+if TYPE_CHECKING:
+    from workers.broker.shares.member_shares import MemberShares
 
 BEAT_S: Final = 1.0
 LOOK_S: Final = 0.02
-"""While share queues are in use, so often is looked for what can't wait for the next heartbeat."""
+"""While members wait for share queues, so often is looked for what can't wait for a heartbeat."""
+
+CALM_LOOK_S: Final = 0.1
+"""As LOOK_S, while no member waits."""
 
 FALLBACK_S: Final = 0.2
 """While no arbiter answers, the sequencer looks so often for share queues without a lease."""
@@ -106,7 +112,7 @@ class LeaseKeeper:
 
     def __init__(
         self,
-        shares: MemberShares,
+        shares: "MemberShares",
         *,
         ask: Ask,
         is_sequencer: Callable[[], bool],
@@ -206,7 +212,7 @@ class LeaseKeeper:
                     async with asyncio.timeout(BEAT_S):
                         await self._is_used.wait()
             self.look()
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(LOOK_S if self._awaited or self.wanted else CALM_LOOK_S)
 
     def is_in_use(self) -> bool:
         """Return whether the group has a shared topic in use, so that heartbeats are sent."""
@@ -308,6 +314,8 @@ class LeaseKeeper:
             self._announce()
         else:
             self.figures.fenced += 1
+            # A consumer that still waits wants it again, once this member has read the lane.
+            self._wanted_until_s.pop(name, None)
             self._release(name, lease)
 
     def _give_back(self, name: ShareName, lease: _Lease) -> None:
@@ -349,7 +357,10 @@ class LeaseKeeper:
 
     def look(self) -> None:
         """Do what can't wait for the next heartbeat."""
-        now_s, seen, owned = self._now_s(), self._shares.seen(), self._shares.owned()
+        now_s, owned = self._now_s(), self._shares.owned()
+        # It grows with all share queues of the group.
+        reads_lane = self._awaited or self.wanted or self.is_silent
+        seen = self._shares.seen() if reads_lane else {}
         for name, lease in list(self._leases.items()):
             self._check(name, lease, owned.get(name), seen.get(name, _UNKNOWN), now_s)
         for name in owned.keys() - self._leases.keys():

@@ -128,13 +128,17 @@ class ShareQueues:
         broker.hot.lead_shares(
             share_state_topic(broker.settings.cluster_name),
             epoch=max(0, epoch),
-            member=max(0, broker.settings.broker_id),
+            member=max(0, broker.membership.own_id),
             segment_size_bytes=broker.settings.commit_log_file_size_bytes,
             is_acting=is_acting,
+            life=broker.member_shares.life,
+            shared_topics=broker.member_shares.topics,
         )
         self.is_acting, self._is_held = is_acting, False
         self._led_at_ms = broker.elapsed_ms()
         self._leads.set()
+        if not is_acting:
+            broker.member_shares.began_to_lead()
 
     def _finish_kept(self) -> None:
         for share in self.finished.kept.values():
@@ -197,7 +201,8 @@ class ShareQueues:
     def serves(self, topic: str, group: str, queue_ids: Iterable[int]) -> bool:
         """Return whether this broker may own share queues: a master names each that is missing."""
         find = self._broker.hot.finished_share
-        return not self.is_acting or all(find(topic, one, group) is not None for one in queue_ids)
+        is_master = self.is_leading and not self.is_acting
+        return is_master or all(find(topic, one, group) is not None for one in queue_ids)
 
     def begin(
         self,
@@ -262,6 +267,7 @@ class ShareQueues:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._tick())
             tasks.create_task(self._watch_members())
+            tasks.create_task(self._broker.member_shares.run())
 
     async def _tick(self) -> None:
         while True:
@@ -495,7 +501,8 @@ class ShareQueues:
         """
         self.departed.note(connection_id, group_name, client_id)
         group = self._broker.groups.find(group_name)
-        if not self.is_leading or group is None or not _releases(group):
+        knows = self.is_leading or self._broker.member_shares.follows
+        if not knows or group is None or not _releases(group):
             return
 
         asyncio.get_running_loop().call_later(
@@ -517,12 +524,28 @@ class ShareQueues:
         group = broker.groups.find(group_name)
         if group is None or not _releases(group):
             return
-        for topic, queue_id in broker.hot.client_left_shares(connection_id, group_name):
-            self.wake(topic, queue_id)
+        try:
+            queues = broker.hot.client_left_shares(connection_id, group_name)
+        except StoreError as error:
+            log.warning("messages_not_released", reason=str(error))
+            return
+        self._returned(queues)
 
     def undo(self, deliveries: list[tuple[int, int, int]]) -> None:
         """Undo deliveries whose answer was never given: they do not count."""
-        for topic, queue_id in self._broker.hot.undo_deliveries(deliveries):
+        try:
+            queues = self._broker.hot.undo_deliveries(deliveries)
+        except StoreError as error:
+            log.warning("deliveries_not_undone", reason=str(error))
+            return
+        self._returned(queues)
+
+    def _returned(self, queues: list[tuple[str, int]]) -> None:
+        """Send the records of it, if there are any, and have consumers look at some queues."""
+        self._broker.member_shares.send_drafts()
+        if any(self._broker.member_shares.is_shared(topic) for topic, _ in queues):
+            self._broker.membership.appended()
+        for topic, queue_id in queues:
             self.wake(topic, queue_id)
 
     def release(
@@ -535,7 +558,7 @@ class ShareQueues:
         """
         count = self._broker.hot.release_share(topic, queue_id, group, holds)
         if count:
-            self.wake(topic, queue_id)
+            self._returned([(topic, queue_id)])
         return count
 
     def wake(self, topic: str, queue_id: int) -> None:

@@ -19,15 +19,14 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.headers import PopMessageHeader
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from backend.rules.attributes import SHARED_MODE, TIME_SHARE
+from backend.rules.attributes import TIME_SHARE
 from backend.rules.broker import MASTER_ID
 from backend.rules.consumer_group import consumer_group_name_fault
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.errors import Refusal
 from workers.broker.requests.caller import Caller
 from workers.broker.routing.member_links import MemberLinks
-from workers.broker.shares.share_mode import mode_of
-from workers.broker.shares.share_names import ShareName
+from workers.broker.shares.member_shares import ShareName
 
 if TYPE_CHECKING:
     from workers.broker.broker import Broker
@@ -112,10 +111,6 @@ class SharedPops:
     def takes(self, header: PopMessageHeader) -> bool:
         """Return whether a POP of a shared topic asks for a queue that is not owned here."""
         shares = self._broker.member_shares
-        if shares is None:
-            is_owner = self._broker.membership.role_id == MASTER_ID
-            topic = self._broker.topics.find(header.topic)
-            return not is_owner and mode_of(topic) == SHARED_MODE
         if not shares.is_shared(header.topic):
             return False
         owned = shares.owned()
@@ -185,10 +180,7 @@ class SharedPops:
         return self._names(header)
 
     def _owned(self, names: Sequence[ShareName]) -> list[ShareName]:
-        shares = self._broker.member_shares
-        if shares is None:
-            return list(names) if self._broker.membership.role_id == MASTER_ID else []
-        owned = shares.owned()
+        owned = self._broker.member_shares.owned()
         return [name for name in names if name in owned]
 
     def _not_owner(self, names: Sequence[ShareName]) -> Refusal:
@@ -196,22 +188,28 @@ class SharedPops:
         shares, keeper = self._broker.member_shares, self._broker.lease_keeper
         if keeper is not None and keeper.is_silent:
             keeper.want(names)
-        owners = {None if shares is None else shares.owner_of(*name) for name in names} - {None}
+        found = (shares.owner_of(*name) for name in names)
+        owners = [owner for owner in found if owner is not None]
         hint = {}
         if owners:
-            hint[HINT_FIELD] = f"{self._broker.settings.broker_name}@{min(filter(None, owners))}"
+            hint[HINT_FIELD] = f"{self._broker.settings.broker_name}@{min(owners)}"
         reason = "this member does not own the share queue: ask for it again, at its owner"
         return Refusal(ResponseCode.NOT_LEADER_FOR_QUEUE, reason, hint)
 
     def _split(self, names: Sequence[ShareName]) -> _Split:
         shares, now_s = self._broker.member_shares, self._now_s()
         own = self._owned(names)
+        owners = {name: shares.owner_of(*name) for name in names}
+        seen = shares.seen() if None in owners.values() else {}
         others: dict[int, list[ShareName]] = {}
         free: list[ShareName] = []
         for name in names:
             if name in own:
                 continue
-            owner = MASTER_ID if shares is None else shares.owner_of(*name)
+            # Only the master names a share queue, with the first POP for it.
+            owner = owners[name]
+            if owner is None and name not in seen:
+                owner = MASTER_ID
             is_known = owner is not None and owner != self._broker.membership.own_id
             if owner is None or not is_known or self._paused_until_s.get(owner, 0.0) > now_s:
                 free.append(name)
@@ -228,10 +226,7 @@ class SharedPops:
             keeper.want(name for names in split.others.values() for name in names)
 
     def _has_messages(self, names: Sequence[ShareName]) -> bool:
-        shares = self._broker.member_shares
-        if shares is None:
-            return True
-        seen = shares.seen()
+        seen = self._broker.member_shares.seen()
         return any(name not in seen or seen[name].has_messages for name in names)
 
     async def _answer(self, waiting: _Pop) -> None:

@@ -1070,8 +1070,12 @@ class HotPath:
         member: int,
         segment_size_bytes: int,
         is_acting: bool = False,
+        life: int = 0,
+        shared_topics: Sequence[str] = (),
     ) -> None:
         """Own the share queues of the broker group, with the state that the lane `topic` holds.
+
+        Those of shared topics are owned by lease, see `serve_share`.
 
         The epoch is that of the master, 0 without a controller. A replica that acts for its master
         appends nothing: the caller keeps what is finished, before it answers.
@@ -1209,8 +1213,11 @@ class HotPath:
         hidden_ms: int,
         gives_back: bool,
         elapsed_ms: int,
-    ) -> tuple[int, int] | None:
+    ) -> tuple[int, int, int | None] | None:
         """Keep a message so much longer (RENEW), or give it back after that time (RELEASE).
+
+        Return the time in ms since 1970 and the tag of the delivery as of now. In SHARED mode the
+        third value is the log position whose confirmation the answer waits for.
 
         Return time and tag of its delivery as of now; None if the handle is void.
         """
@@ -1231,6 +1238,95 @@ class HotPath:
         number of a share queue, a time in ms since 1970 and a tag. Messages that were finished or
         delivered again since stay as they are.
         """
+
+    def follow_shares(
+        self, topic: str, *, member: int, life: int, shared_topics: Sequence[str]
+    ) -> None:
+        """Follow the lane `topic` of the master, up to the position that readers see.
+
+        Life is a random number of the process, of 32 bits.
+
+        Raises:
+            StoreError: the log is damaged there.
+        """
+
+    def advance_shares(self) -> list[tuple[str, int]]:
+        """Apply what readers see of the lane by now; return queues with messages for consumers.
+
+        Raises:
+            StoreError: the log is damaged there.
+        """
+
+    def set_shared(self, topic: str, is_shared: bool) -> bool:
+        """Serve a topic in SHARED mode or in PRIMARY mode; return whether records say so.
+
+        Raises:
+            StoreError: the store refused the records.
+        """
+
+    def seen_shares(self) -> list[tuple[str, int, str, int, int | None, bool]]:
+        """Return the share queues of shared topics in this lane.
+
+        Each is topic, queue, group, lease epoch, the id of the owner, and whether a message can be
+        delivered now.
+        """
+
+    def share_owner(self, topic: str, queue_id: int, group: str) -> int | None:
+        """Return the broker id of the owner by this lane; None without one."""
+
+    def serve_share(self, topic: str, queue_id: int, group: str, epoch: int) -> bool:
+        """Hand out messages of a share queue; False if the lane says that others own it."""
+
+    def lock_share(self, topic: str, queue_id: int, group: str) -> bool:
+        """Hand out no message any more; return whether deliveries are proposed still."""
+
+    def serves_any_share(self, topic: str, queue_id: int | None, group: str) -> bool:
+        """Return whether messages of a queue, or of any queue, are handed out here."""
+
+    def own_record(self, topic: str, queue_id: int, group: str, epoch: int) -> bytes | None:
+        """Return the record by which this member owns a share queue; None if it is unknown."""
+
+    def unown_record(
+        self, topic: str, queue_id: int, group: str, wants_again: bool
+    ) -> bytes | None:
+        """Return the record by which this member gives a share queue back."""
+
+    def own_share_as_sequencer(
+        self, topic: str, queue_id: int, group: str
+    ) -> tuple[int, Appending] | None:
+        """Own a share queue with the next lease epoch; None unless this broker is master.
+
+        Raises:
+            StoreError: the store refused the record.
+        """
+
+    def append_share_records(self, member: int, records: bytes) -> Appending:
+        """Append records of a member to the lane, all of them or none (4101).
+
+        Raises:
+            StoreError: the store refused them.
+        """
+
+    def expire_served_shares(self) -> list[tuple[str, int]]:
+        """End the deliveries whose deadline has passed; return queues with messages to deliver.
+
+        A replica proposes it instead.
+
+        Raises:
+            StoreError: the store refused the records.
+        """
+
+    def take_share_proposal(self) -> tuple[list[int], bytes] | None:
+        """Return the numbers and the records of what this replica has to propose."""
+
+    def settle_shares(self, numbers: list[int]) -> None:
+        """Hear that proposals are in this lane, or never will be."""
+
+    def withdraw_shares(self, numbers: list[int]) -> tuple[list[int], bytes] | None:
+        """Propose to give back what proposals hand out whose outcome is unknown."""
+
+    def share_state(self, topic: str, queue_id: int, group: str) -> tuple[int, bytes] | None:
+        """Return the state of a share queue as a SNAP record, and the end of its lane."""
 
     def list_shares(
         self,
@@ -1592,6 +1688,26 @@ class ParkedPull:
         """The request, as it came."""
 
 @final
+class Appending:
+    """What came of the wish to append records to the lane of share queues."""
+
+    @property
+    def verdict(self) -> str:
+        """DONE, FENCED if another member owns a share queue, or REFUSED."""
+
+    @property
+    def position(self) -> int:
+        """The records are in the log once it is confirmed up to here."""
+
+    @property
+    def commits(self) -> list[tuple[str, str, int, int]]:
+        """How far groups are: group, topic, queue and offset."""
+
+    @property
+    def ready(self) -> list[tuple[str, int]]:
+        """Queues whose consumers may get messages now: topic and queue."""
+
+@final
 class Finished:
     """What came of a wish to finish messages."""
 
@@ -1723,6 +1839,10 @@ class Received:
     @property
     def deferred_deliveries(self) -> list[tuple[int, int, int]]:
         """What `deferred` delivers, for `HotPath.undo_deliveries` if it is never written."""
+
+    @property
+    def proposal(self) -> tuple[list[int], bytes] | None:
+        """Numbers and records for the sequencer; `deferred` waits until they are in the lane."""
 
     @property
     def cold(self) -> list[Command]: ...

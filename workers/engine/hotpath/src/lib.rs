@@ -43,8 +43,8 @@ pub use pull::{Commit, Grant, Granted, GrantedFilter, PullFilter, PullKind, Pull
 pub use pulled::PullAnswer;
 pub use received::{Arrival, Received};
 pub use share::{
-    Beginning, Change, Counts, Dead, Finished, FinishedPart, Former, GivenAway, Held, HeldMessage,
-    Hold, Reigning, Renewed, Shares, decode_state,
+    Appending, Beginning, Change, Counts, Dead, Finished, FinishedPart, Former, GivenAway, Held,
+    HeldMessage, Hold, Proposal, Reigning, Renewed, Seen, Shares, decode_state,
 };
 pub use socket::PullAnswers;
 pub use turn_times::{TURN_TIME_LIMITS_MS, TurnTimes};

@@ -7,6 +7,7 @@ use regent_share::Delivery;
 
 use crate::parked::ParkedPull;
 use crate::pull::{Commit, Granted, Pulled};
+use crate::share::Proposal;
 
 /// Few queues are told apart as they come, many by sorting at the end.
 const ARRIVALS_SEARCHED_MAX: usize = 16;
@@ -54,6 +55,8 @@ pub struct Received {
     pub deferred_position: u64,
     /// What `deferred` delivers, by number of the share queue: to undo if it is never written.
     pub deferred_deliveries: Vec<(u64, Delivery)>,
+    /// Records that a replica sends to the sequencer; `deferred` waits until they are in its lane.
+    pub proposal: Option<Proposal>,
     /// Requests that the hot path leaves alone, and answers, in order.
     pub cold: Vec<Command>,
     /// A send whose queue lacks a file for it: have [`make_queue_file`](crate::make_queue_file) make it on

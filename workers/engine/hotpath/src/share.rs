@@ -1,4 +1,6 @@
-//! The share queues of a master: POP consumers are served from them (queue-ownership.md 4.2, PRIMARY mode).
+//! The share queues of a broker: POP consumers are served from them (queue-ownership.md 4.2).
+//!
+//! This is about PRIMARY mode; `share/shared.rs` is about SHARED mode, and about replicas.
 //!
 //! The master owns every share queue of its broker group, so there is no lease (Q82). It remembers which
 //! messages consumers have, without a record (Q83), and writes what is finished to the lane of the state log. So a
@@ -24,6 +26,7 @@ mod finished;
 mod listing;
 mod logical;
 mod replay;
+mod shared;
 
 pub(crate) use acts::Wish;
 pub use acts::{Change, Dead, Finished, Former, Renewed};
@@ -33,6 +36,8 @@ use logical::Older;
 pub use logical::{GivenAway, decode_state};
 pub(crate) use logical::{append_logical, offset_of, records_of};
 use replay::Replayed;
+use shared::Following;
+pub use shared::{Appending, Proposal, Seen};
 
 /// The lane of the state log. All operations of a share queue are in it, in one order (Q35).
 pub(crate) const LANE: i32 = 0;
@@ -43,7 +48,7 @@ const BODY_BYTES: usize = 48 << 10;
 /// So many bytes of records are written before the next snapshot: a new master reads no more.
 const SNAPSHOT_AFTER_BYTES: u64 = 10 << 20;
 
-/// The share queues of this broker while it leads, nothing otherwise.
+/// The share queues of this broker while it leads or follows, nothing otherwise.
 #[derive(Debug, Default)]
 pub struct Shares(Mutex<Option<Reign>>);
 
@@ -60,16 +65,27 @@ pub struct Reigning {
     pub segment_size: u64,
     /// Whether this broker is a replica that acts for its master: then nothing is written.
     pub is_acting: bool,
+    /// Distinguishes the clients of this process from those of others, in records.
+    pub life: u32,
+    /// The topics in SHARED mode.
+    pub shared: AHashSet<String>,
 }
 
-/// The time in which this broker decides.
+/// The time in which this broker decides, or follows the one that does.
 #[derive(Debug)]
 pub(crate) struct Reign {
     topic: Arc<str>,
     member: u64,
     segment_size: u64,
     pub(crate) is_acting: bool,
-    /// The lease epoch of all share queues that were used in this reign.
+    life: u32,
+    /// The topics in SHARED mode.
+    shared: AHashSet<String>,
+    /// The share queues of these topics that this broker serves, each with its lease epoch.
+    serving: AHashMap<u64, u64>,
+    /// Of a replica that does not act: how far its lane is, and what it sends to the sequencer.
+    following: Option<Following>,
+    /// The lease epoch of all share queues in PRIMARY mode that were used in this reign.
     pub(crate) epoch: u64,
     pub(crate) lane: Lane,
     owned: AHashSet<u64>,
@@ -120,32 +136,8 @@ impl Shares {
     /// # Errors
     /// The log is damaged there.
     pub fn lead(&self, store: &Store, reigning: Reigning) -> Result<(), AppendError> {
-        let Replayed {
-            lane,
-            end,
-            snapshot_position,
-            bytes_since_snapshot,
-        } = replay::replay(store, &reigning.topic)?;
-        let last = lane.iter().map(|(_, wired)| wired.queue.epoch()).max();
-        let epoch = reigning.epoch.max(last.unwrap_or(0) + 1);
-        *self.0.lock() = Some(Reign {
-            topic: reigning.topic.into(),
-            member: reigning.member,
-            segment_size: reigning.segment_size,
-            is_acting: reigning.is_acting,
-            epoch,
-            lane,
-            owned: AHashSet::new(),
-            counts: AHashMap::new(),
-            attempts: AHashMap::new(),
-            logical: AHashSet::new(),
-            segments: AHashMap::new(),
-            older: AHashMap::new(),
-            turn: 0,
-            end,
-            snapshot_position,
-            bytes_since_snapshot,
-        });
+        let replayed = replay::replay(store, &reigning.topic)?;
+        *self.0.lock() = Some(Reign::new(reigning, replayed));
         Ok(())
     }
 
@@ -175,19 +167,23 @@ impl Shares {
         policy: Policy,
     ) -> Vec<i32> {
         let reign = self.0.lock();
-        let Some(reign) = &*reign else {
+        let Some(reign) = reign.as_ref().filter(|reign| reign.decides()) else {
             return Vec::new();
         };
         let ids = leading.map_or_else(|| (0..queue_count).collect(), LeadingQueues::ids);
         let is_missing = |id: &i32| {
             let segment = leading.and_then(|leading| leading.led(*id));
-            let sq_id = reign.find_at(topic, *id, group, segment.map(|led| led.segment));
+            let sq_id = if reign.is_shared(topic) {
+                reign.lane.find(topic, *id, group)
+            } else {
+                reign.find_at(topic, *id, group, segment.map(|led| led.segment))
+            };
             sq_id.is_none_or(|sq_id| !reign.has_policy(sq_id, policy))
         };
         ids.into_iter().filter(is_missing).collect()
     }
 
-    /// Name the missing share queues of a group, and own them.
+    /// Name the missing share queues of a group, and own them; in SHARED mode a lease says who owns them.
     ///
     /// The owner's lease epoch comes after that of each state which it takes over.
     ///
@@ -203,10 +199,13 @@ impl Shares {
         now_ms: i64,
     ) -> Result<(), AppendError> {
         let mut reign = self.0.lock();
-        let Some(reign) = &mut *reign else {
+        let Some(reign) = reign.as_mut().filter(|reign| reign.decides()) else {
             return Ok(());
         };
-        reign.outrun((topic, group), beginnings);
+        let is_shared = reign.is_shared(topic);
+        if !is_shared {
+            reign.outrun((topic, group), beginnings);
+        }
         let mut begun = Vec::new();
         for beginning in beginnings {
             let known = reign.lane.find(topic, beginning.queue_id, group);
@@ -224,13 +223,16 @@ impl Shares {
                     member: reign.member,
                 },
             };
-            let owned = Some(own).filter(|_| !reign.owned.contains(&sq_id));
+            let owned = Some(own).filter(|_| !is_shared && !reign.owned.contains(&sq_id));
             let records: Vec<_> = [named, stated, owned].into_iter().flatten().collect();
             begun.push((records, (sq_id, beginning, is_newer)));
         }
         for (records, part) in messages_of(begun) {
             reign.append(store, config, &records, now_ms)?;
             for (sq_id, beginning, is_taken_over) in part {
+                if is_shared {
+                    continue;
+                }
                 reign.owned.insert(sq_id);
                 reign.place(sq_id, beginning.segment);
                 if let Some(state) = beginning.state.as_ref().filter(|_| is_taken_over) {
@@ -253,7 +255,7 @@ impl Shares {
     ) -> Result<bool, AppendError> {
         let mut reign = self.0.lock();
         match &mut *reign {
-            Some(reign) if reign.is_snapshot_due(store) => {
+            Some(reign) if reign.decides() && reign.is_snapshot_due(store) => {
                 reign.write_snapshot(store, config, now_ms)?;
                 Ok(true)
             }
@@ -264,7 +266,8 @@ impl Shares {
     /// Let a group begin at an offset of a queue: what consumers have of it is void. `false` if the group has no
     /// share queue there, or if this broker only acts for its master.
     ///
-    /// All share queues are owned anew, with the next lease epoch: that tells their handles apart.
+    /// All share queues are owned anew, with the next lease epoch: that tells their handles apart. In SHARED mode
+    /// only this one is, by whoever gets its lease.
     ///
     /// # Errors
     /// The store refused the record; nothing changes.
@@ -277,13 +280,14 @@ impl Shares {
         now_ms: i64,
     ) -> Result<bool, AppendError> {
         let mut reign = self.0.lock();
-        let Some(reign) = reign.as_mut().filter(|reign| !reign.is_acting) else {
+        let Some(reign) = reign.as_mut().filter(|reign| reign.appends()) else {
             return Ok(false);
         };
         let Some(sq_id) = reign.lane.find(topic, queue_id, group) else {
             return Ok(false);
         };
-        let epoch = reign.epoch + 1;
+        let is_shared = reign.is_shared(topic);
+        let epoch = reign.epoch_of(sq_id) + 1;
         let last = reign
             .lane
             .get(sq_id)
@@ -306,9 +310,11 @@ impl Shares {
         };
         reign.append(store, config, &[record], now_ms)?;
         reign.attempts.remove(&sq_id);
-        // The epoch of the state is taken: the owner's comes after it.
-        reign.epoch = epoch + 1;
-        reign.owned.clear();
+        if !is_shared {
+            // The epoch of the state is taken: the owner's comes after it.
+            reign.epoch = epoch + 1;
+            reign.owned.clear();
+        }
         Ok(true)
     }
 
@@ -324,7 +330,7 @@ impl Shares {
         now_ms: i64,
     ) -> Result<(), AppendError> {
         let mut reign = self.0.lock();
-        let Some(reign) = &mut *reign else {
+        let Some(reign) = reign.as_mut().filter(|reign| reign.decides()) else {
             return Ok(());
         };
         if let Some(topic) = topic.filter(|_| group.is_none()) {
@@ -409,6 +415,35 @@ fn new_queue(
 }
 
 impl Reign {
+    fn new(reigning: Reigning, replayed: Replayed) -> Self {
+        let lane = replayed.lane;
+        let last = lane.iter().map(|(_, wired)| wired.queue.epoch()).max();
+        let mut reign = Self {
+            topic: reigning.topic.into(),
+            member: reigning.member,
+            segment_size: reigning.segment_size,
+            is_acting: reigning.is_acting,
+            life: reigning.life,
+            shared: reigning.shared,
+            serving: AHashMap::new(),
+            following: None,
+            epoch: reigning.epoch.max(last.unwrap_or(0) + 1),
+            lane,
+            owned: AHashSet::new(),
+            counts: AHashMap::new(),
+            attempts: AHashMap::new(),
+            logical: AHashSet::new(),
+            segments: AHashMap::new(),
+            older: AHashMap::new(),
+            turn: 0,
+            end: replayed.end,
+            snapshot_position: replayed.snapshot_position,
+            bytes_since_snapshot: replayed.bytes_since_snapshot,
+        };
+        reign.drop_acquisitions();
+        reign
+    }
+
     /// The topic of the state log.
     pub(crate) fn topic(&self) -> &Arc<str> {
         &self.topic
@@ -417,7 +452,12 @@ impl Reign {
     /// A share queue that this broker may hand messages out of.
     pub(crate) fn find(&self, topic: &str, queue_id: i32, group: &str) -> Option<u64> {
         let sq_id = self.lane.find(topic, queue_id, group)?;
-        self.owned.contains(&sq_id).then_some(sq_id)
+        let is_usable = if self.is_shared(topic) {
+            self.serves(sq_id)
+        } else {
+            self.owned.contains(&sq_id)
+        };
+        is_usable.then_some(sq_id)
     }
 
     /// Whether messages are given up as a policy says.
@@ -428,7 +468,8 @@ impl Reign {
     }
 
     /// Append records to the lane, all of them or none, and apply them. A broker that acts for its master only
-    /// applies them. Returns the queue offset behind the record, if one was written.
+    /// applies them, and one that follows proposes them. Returns the queue offset behind the record, if one was
+    /// written.
     pub(crate) fn append(
         &mut self,
         store: &Store,
@@ -436,6 +477,10 @@ impl Reign {
         records: &[Record],
         now_ms: i64,
     ) -> Result<Option<u64>, AppendError> {
+        if let Some(following) = &mut self.following {
+            following.propose(records);
+            return Ok(None);
+        }
         if self.is_acting {
             records.iter().for_each(|record| self.apply(record));
             return Ok(None);
@@ -501,7 +546,7 @@ impl Reign {
 
     /// End the deliveries whose deadline has passed; those of a share queue that has left are its new owner's.
     pub(crate) fn expire(&mut self, sq_id: u64, elapsed_ms: i64) {
-        if !self.has(sq_id) {
+        if !self.has(sq_id) || self.is_shared_queue(sq_id) {
             return;
         }
         for (deadline_ms, ranges) in self.lane.overdue(sq_id, elapsed_ms) {
@@ -525,7 +570,7 @@ impl Reign {
         Record {
             flags: 0,
             sq_id,
-            epoch: self.epoch,
+            epoch: self.epoch_of(sq_id),
             body: Body::Gap { ranges },
         }
     }
@@ -584,7 +629,7 @@ impl Reign {
     /// was given. The number of a removed share queue is never given again.
     fn snapshot_bodies(&self) -> Vec<Vec<u8>> {
         let mut bodies = vec![Vec::new()];
-        for records in self.lane.snapshot(false) {
+        for records in self.lane.snapshot(|name| self.is_shared(&name.topic)) {
             let mut body = Vec::new();
             records.iter().for_each(|record| record.encode(&mut body));
             match bodies.last_mut() {

@@ -8,21 +8,22 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use regent_commitlog::{NewMessage, RecordView, Store, StoreConfig};
+use ahash::AHashSet;
+use regent_commitlog::{NewMessage, Store, StoreConfig};
 use regent_hotpath::{
-    Beginning, Change, Connection, FinishedPart, Former, Grant, Granted, GrantedFilter, HotPath,
-    HotPathConfig, LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter, PullKind,
-    Received, Reigning, Taker, Topic, decode_state,
+    Beginning, Change, Connection, FinishedPart, Former, Grant, Granted, GrantedFilter, Hold,
+    HotPath, HotPathConfig, LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter,
+    PullKind, Received, Reigning, Taker, Topic, decode_state,
 };
-use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
-use regent_share::{Body, Decoded, Disposition, Policy, Record, Records, Snapshot};
+use regent_remoting::{Command, Decoder, Encoding, limits};
+use regent_share::{Body, Delivery, Disposition, Policy, Record, Snapshot};
 use tempfile::TempDir;
 
-const NOW_MS: i64 = 1_758_000_000_000;
-const LANE: &str = "rmq_sys_SHARE_STATE_cluster-1";
-const INVISIBLE_MS: i64 = 60_000;
+mod popping;
+
+use popping::{FOUND, INVISIBLE_MS, LANE, NOW_MS, Popped, ack, bodies, decode, popped, records};
+
 const BODY_SIZE_MAX: usize = 4 << 20;
-const FOUND: i32 = 0;
 const SYSTEM_ERROR: i32 = 1;
 const NO_MESSAGE: i32 = 208;
 const POLLING_TIMEOUT: i32 = 210;
@@ -69,6 +70,8 @@ fn open(dir: &Path, is_acting: bool, body_size_max: usize) -> (Store, HotPath) {
         member: 1,
         segment_size: 8 << 20,
         is_acting,
+        life: 7,
+        shared: AHashSet::new(),
     };
     hot.shares.lead(&store, reigning).unwrap();
     (store, hot)
@@ -200,6 +203,18 @@ impl Fixture {
         );
     }
 
+    fn undo(&self, deliveries: &[(u64, Delivery)]) -> Vec<(String, i32)> {
+        let (shares, config) = (&self.hot.shares, self.hot.config());
+        shares
+            .undo(&self.store, config, deliveries, NOW_MS)
+            .unwrap()
+    }
+
+    fn release(&self, name: (&str, i32, &str), holds: &[Hold]) -> u64 {
+        let (shares, config) = (&self.hot.shares, self.hot.config());
+        (shares.release(&self.store, config, name, holds, NOW_MS)).unwrap()
+    }
+
     /// Overwrite the head of a record, as a bad disk does.
     fn damage(&self, queue_id: i32, offset: u64) {
         let entries = self.store.held_entries("Orders", queue_id, offset, 1);
@@ -248,127 +263,8 @@ impl Fixture {
     }
 }
 
-/// One message that a consumer has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Popped {
-    body: Vec<u8>,
-    queue_id: i32,
-    offset: u64,
-    reconsume_times: i32,
-    handle: String,
-}
-
-fn decode(answers: &PullAnswers<'_>, received: &Received) -> Vec<Command> {
-    let mut bytes = received.replies.clone();
-    answers
-        .rest(0)
-        .for_each(|piece| bytes.extend_from_slice(piece));
-    let mut commands = Vec::new();
-    let mut decoder = Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT);
-    decoder.receive(&bytes, &mut commands).unwrap();
-    commands
-}
-
-/// The messages of an answer, with handles as Java's client makes them.
-fn popped(answer: &Command) -> Vec<Popped> {
-    if answer.code != FOUND {
-        return Vec::new();
-    }
-    let mut rest = &answer.body[..];
-    let mut found = Vec::new();
-    let ext = |name: &str| answer.ext[name].to_string();
-    while !rest.is_empty() {
-        let record = RecordView::parse(rest).unwrap();
-        let start = starts(&ext("startOffsetInfo"), record.queue_id);
-        let handle = format!(
-            "{start} {} {} {} 0 broker-a {} {}",
-            ext("popTime"),
-            ext("invisibleTime"),
-            ext("reviveQid"),
-            record.queue_id,
-            record.queue_offset
-        );
-        let listed = offsets(&ext("msgOffsetInfo"), record.queue_id);
-        assert!(listed.contains(&record.queue_offset), "{listed:?}");
-        found.push(Popped {
-            body: record.body.to_vec(),
-            queue_id: record.queue_id,
-            offset: record.queue_offset,
-            reconsume_times: record.reconsume_times,
-            handle,
-        });
-        rest = &rest[record.bytes.len()..];
-    }
-    found
-}
-
-fn starts(info: &str, queue_id: i32) -> String {
-    let prefix = format!("0 {queue_id} ");
-    let one = info.split(';').find_map(|one| one.strip_prefix(&prefix));
-    one.unwrap().to_owned()
-}
-
-fn offsets(info: &str, queue_id: i32) -> Vec<u64> {
-    let list = starts(info, queue_id);
-    list.split(',').map(|one| one.parse().unwrap()).collect()
-}
-
-fn request(code: i32, ext: &[(&str, &str)]) -> Vec<u8> {
-    let fields = Fields {
-        code,
-        language: Language::JAVA,
-        version: 513,
-        opaque: 7,
-        flag: 0,
-        remark: None,
-    };
-    let mut out = Vec::new();
-    let mut writer = FrameWriter::begin(&mut out, Encoding::Json, &fields);
-    for (key, value) in ext {
-        writer.ext(key, value);
-    }
-    writer.finish(&[]).unwrap();
-    out
-}
-
 fn pop(count: usize, attempt: &str) -> Vec<u8> {
-    let is_ordered = if attempt.is_empty() { "false" } else { "true" };
-    request(
-        200_050,
-        &[
-            ("consumerGroup", "g"),
-            ("topic", "Orders"),
-            ("queueId", "-1"),
-            ("maxMsgNums", &count.to_string()),
-            ("invisibleTime", &INVISIBLE_MS.to_string()),
-            ("pollTime", "15000"),
-            ("bornTime", &NOW_MS.to_string()),
-            ("initMode", "0"),
-            ("expType", "TAG"),
-            ("exp", "*"),
-            ("order", is_ordered),
-            ("attemptId", attempt),
-        ],
-    )
-}
-
-fn ack(message: &Popped) -> Vec<u8> {
-    request(
-        200_051,
-        &[
-            ("consumerGroup", "g"),
-            ("topic", "Orders"),
-            ("queueId", &message.queue_id.to_string()),
-            ("extraInfo", &message.handle),
-            ("offset", &message.offset.to_string()),
-        ],
-    )
-}
-
-fn bodies(found: &[Popped]) -> Vec<&[u8]> {
-    let mut bodies: Vec<_> = found.iter().map(|one| &one.body[..]).collect();
-    bodies.sort_unstable();
-    bodies
+    popping::pop(count, attempt, NOW_MS)
 }
 
 /// What the lane holds: the kind of each record. Whatever else is in a message of it is an error.
@@ -389,23 +285,6 @@ fn given(store: &Store) -> BTreeSet<u64> {
     let wires = records(store).into_iter();
     let wires = wires.filter(|record| matches!(record.body, Body::Wire { .. }));
     wires.map(|record| record.sq_id).collect()
-}
-
-fn records(store: &Store) -> Vec<Record> {
-    let (low, end) = store.held_offsets(LANE, 0).unwrap();
-    let count = usize::try_from(end - low).unwrap();
-    let mut found = Vec::new();
-    for entry in store.held_entries(LANE, 0, low, count) {
-        let content = store.held_record(entry.log_position).unwrap().unwrap();
-        let message = RecordView::parse(&content).unwrap();
-        for record in Records::new(message.body) {
-            let Decoded::Known(record) = record.unwrap() else {
-                panic!("a record of a later version");
-            };
-            found.push(record);
-        }
-    }
-    found
 }
 
 /// Q2, Q61: what is recorded is that messages are finished, and nothing of the requests. Deliveries are in
@@ -905,7 +784,8 @@ fn a_message_that_another_consumer_got_since_is_not_moved() {
     let give_back = |found: &[Popped]| {
         let delivery = (regent_share::Handle::parse(&found[0].handle).unwrap()).delivery;
         let (back, times) = (Change::GiveBack(0), (NOW_MS, fixture.elapsed_ms));
-        assert!(shares.change(name, (delivery, 0), back, times).is_some());
+        let renewed = shares.change(&fixture.store, config, name, (delivery, 0), back, times);
+        assert!(renewed.unwrap().is_some());
         delivery
     };
     let copy = NewMessage::new("%RETRY%g+Orders", 0, b"a");
@@ -988,15 +868,15 @@ fn o6_what_an_operator_releases_is_delivered_again_at_once_and_its_former_handle
     );
     let holds: Vec<_> = held.iter().map(|one| (one.offset, one.delivery)).collect();
 
-    assert_eq!(fixture.hot.shares.release(name, &holds), 2);
+    assert_eq!(fixture.release(name, &holds), 2);
 
-    assert_eq!(fixture.hot.shares.release(name, &holds), 0);
+    assert_eq!(fixture.release(name, &holds), 0);
     let mut consumer = fixture.connect();
     let again = fixture.pop(&mut consumer, 32);
     assert_eq!(bodies(&again), [b"a", b"b"]);
     assert_eq!(again[0].reconsume_times, 1);
     // A release that comes late does not take messages from the next consumer.
-    assert_eq!(fixture.hot.shares.release(name, &holds), 0);
+    assert_eq!(fixture.release(name, &holds), 0);
     assert_eq!(fixture.ack(&mut gone, &former[..1]), [NO_MESSAGE]);
 }
 
@@ -1038,10 +918,9 @@ fn a_reset_of_one_queue_leaves_consumers_what_they_have_of_another() {
     fixture.reset(1, 0);
     let change = |delivery, change| {
         let (name, times) = (("Orders", 0, "g"), (NOW_MS, fixture.elapsed_ms));
-        fixture
-            .hot
-            .shares
-            .change(name, (delivery, 0), change, times)
+        let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+        let renewed = shares.change(&fixture.store, config, name, (delivery, 0), change, times);
+        renewed.unwrap()
     };
     let delivery = regent_share::Handle::parse(&found[0].handle)
         .unwrap()
@@ -1138,15 +1017,15 @@ fn a_delivery_whose_record_is_not_confirmed_is_undone_and_does_not_count() {
         let deliveries = received.deferred_deliveries;
         assert_eq!((answers.len(), deliveries.len()), (0, 1));
 
-        let queues = fixture.hot.shares.undo(&deliveries);
+        let queues = fixture.undo(&deliveries);
 
         assert_eq!(queues, [("Orders".to_owned(), 0)]);
-        assert!(fixture.hot.shares.undo(&deliveries).is_empty());
+        assert!(fixture.undo(&deliveries).is_empty());
         assert!(fixture.hot.shares.dead(fixture.elapsed_ms, 10).is_empty());
     }
     let (_, received) = fixture.ask(&mut consumer, &[pop(32, "")]);
     let late = received.deferred_deliveries;
-    assert_eq!(fixture.hot.shares.undo(&late).len(), 1);
+    assert_eq!(fixture.undo(&late).len(), 1);
     fixture.hot.set_deferring(false);
 
     let found = fixture.pop(&mut consumer, 32);
@@ -1155,15 +1034,15 @@ fn a_delivery_whose_record_is_not_confirmed_is_undone_and_does_not_count() {
     let times: Vec<_> = found.iter().map(|one| one.reconsume_times).collect();
     assert_eq!(times, [1, 0]);
     // It takes no message from a later delivery, nor from one of the next master.
-    assert!(fixture.hot.shares.undo(&late).is_empty());
+    assert!(fixture.undo(&late).is_empty());
     assert_eq!(fixture.ack(&mut consumer, &found[..1]), [FOUND]);
     let fixture = fixture.fail_over();
     fixture.begin("g");
     fixture.grant(None);
     assert_eq!(fixture.pop(&mut fixture.connect(), 32).len(), 1);
-    assert!(fixture.hot.shares.undo(&late).is_empty());
+    assert!(fixture.undo(&late).is_empty());
     fixture.hot.shares.stand_down();
-    assert!(fixture.hot.shares.undo(&late).is_empty());
+    assert!(fixture.undo(&late).is_empty());
 }
 
 #[test]
@@ -1180,10 +1059,10 @@ fn an_ordered_batch_is_undone_once_none_of_its_answers_is_given() {
     assert_eq!(deliveries[0], deliveries[1]);
 
     // The second answer may be given still.
-    assert!(fixture.hot.shares.undo(&deliveries[0]).is_empty());
+    assert!(fixture.undo(&deliveries[0]).is_empty());
     let (answers, received) = fixture.ask(&mut consumer, &[pop(2, "two")]);
     assert!(answers.is_empty() && received.deferred.is_empty());
-    assert_eq!(fixture.hot.shares.undo(&deliveries[1]).len(), 1);
+    assert_eq!(fixture.undo(&deliveries[1]).len(), 1);
 
     fixture.hot.set_deferring(false);
     let (answers, _) = fixture.ask(&mut consumer, &[pop(2, "three")]);

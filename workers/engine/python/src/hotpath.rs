@@ -11,8 +11,8 @@ use pyo3::types::PyBytes;
 use regent_commitlog as commitlog;
 use regent_hotpath as hotpath;
 use regent_hotpath::{
-    Arrival, DecodedSend, HotPathConfig, PullAnswers, Taker, Topic, WaitingPull, append_send,
-    make_queue_file,
+    Arrival, DecodedSend, HotPathConfig, Proposal, PullAnswers, Taker, Topic, WaitingPull,
+    append_send, make_queue_file,
 };
 use regent_remoting::limits;
 use regent_share::Delivery;
@@ -20,6 +20,7 @@ use regent_share::Delivery;
 use crate::command::{Command, encoding_named, text_pairs};
 use crate::error::{Failure, ProtocolError};
 use crate::grant::{LeadingQueues, ParkedPull, PullGrant};
+use crate::member_shares::{Proposed, proposed};
 use crate::message::host;
 use crate::pending::PendingTransactions;
 use crate::shared_store::SharedStore;
@@ -283,6 +284,7 @@ pub(crate) struct Received {
     #[pyo3(get)]
     deferred_position: u64,
     deferred_deliveries: Vec<(u64, Delivery)>,
+    proposal: Option<Proposal>,
     #[pyo3(get)]
     cold: Vec<Py<Command>>,
     #[pyo3(get)]
@@ -322,6 +324,11 @@ impl Received {
     }
 
     #[getter]
+    fn proposal(&self, py: Python<'_>) -> Option<Proposed> {
+        self.proposal.as_ref().map(|it| proposed(py, it))
+    }
+
+    #[getter]
     fn arrivals(&self) -> Vec<(&str, i32, u64)> {
         let arrivals = self.arrivals.iter();
         arrivals
@@ -353,6 +360,7 @@ impl Received {
             deferred: PyBytes::new(py, &received.deferred).unbind(),
             deferred_position: received.deferred_position,
             deferred_deliveries: received.deferred_deliveries,
+            proposal: received.proposal,
             cold: cold?,
             set_aside: set_aside?,
             arrivals: received.arrivals,

@@ -12,6 +12,7 @@ mod grant;
 mod hotpath;
 mod inspect;
 mod log_reader;
+mod member_shares;
 mod message;
 mod pending;
 mod rebuild;
@@ -60,6 +61,8 @@ mod regent_engine {
     };
     #[pymodule_export]
     use crate::log_reader::{LogReader, LogRemark};
+    #[pymodule_export]
+    use crate::member_shares::Appending;
     #[pymodule_export]
     use crate::message::{
         Record, decode_records, encode_properties, offset_message_id, parse_offset_message_id,

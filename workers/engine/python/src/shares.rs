@@ -147,12 +147,17 @@ fn rising(pairs: &[(u64, u64)]) -> PyResult<Ranges> {
 /// Group, lease epoch, SNAP record.
 type GivenAway<'py> = (String, u64, Bound<'py, PyBytes>);
 
+/// The time of a delivery as of now, its tag, and the log position to wait for, if there is one.
+type Changed = (i64, u16, Option<u64>);
+
 /// Topic, queue, group, offset, deliveries.
 type Dead = (String, i32, String, u64, u16);
 
 #[pymethods]
 impl HotPath {
-    #[pyo3(signature = (topic, *, epoch, member, segment_size_bytes, is_acting=false))]
+    #[pyo3(signature = (topic, *, epoch, member, segment_size_bytes, is_acting=false, life=0,
+        shared_topics=Vec::new()))]
+    #[expect(clippy::too_many_arguments, reason = "most are keywords in Python")]
     fn lead_shares(
         &self,
         py: Python<'_>,
@@ -161,6 +166,8 @@ impl HotPath {
         member: u64,
         segment_size_bytes: u64,
         is_acting: bool,
+        life: u32,
+        shared_topics: Vec<String>,
     ) -> PyResult<()> {
         let reigning = Reigning {
             topic,
@@ -168,6 +175,8 @@ impl HotPath {
             member,
             segment_size: segment_size_bytes.max(1),
             is_acting,
+            life,
+            shared: shared_topics.into_iter().collect(),
         };
         let hot = &self.0.hot;
         (self.0.store).run(py, |store| Ok(hot.shares.lead(store, reigning)?))
@@ -300,6 +309,7 @@ impl HotPath {
     #[expect(clippy::too_many_arguments, reason = "most are keywords in Python")]
     fn change_share(
         &self,
+        py: Python<'_>,
         topic: &str,
         queue_id: i32,
         group: &str,
@@ -309,17 +319,22 @@ impl HotPath {
         hidden_ms: i64,
         gives_back: bool,
         elapsed_ms: i64,
-    ) -> Option<(i64, u16)> {
+    ) -> PyResult<Option<Changed>> {
         let which = (Delivery { pop_time_ms, tag }, offset);
         let clocks = (now_ms(), elapsed_ms);
-        let shares = &self.0.hot.shares;
+        let hot = &self.0.hot;
         let change = if gives_back {
             Change::GiveBack(hidden_ms)
         } else {
             Change::Keep(hidden_ms)
         };
-        let renewed = shares.change((topic, queue_id, group), which, change, clocks)?;
-        Some((renewed.delivery.pop_time_ms, renewed.delivery.tag))
+        let renewed = self.0.store.run(py, |store| {
+            let (name, config) = ((topic, queue_id, group), hot.config());
+            Ok(hot
+                .shares
+                .change(store, config, name, which, change, clocks)?)
+        })?;
+        Ok(renewed.map(|it| (it.delivery.pop_time_ms, it.delivery.tag, it.position)))
     }
 
     fn is_share_full(&self, topic: &str, queue_id: i32, group: &str) -> bool {
@@ -337,16 +352,33 @@ impl HotPath {
         shares.next_offset((topic, queue_id, group), elapsed_ms)
     }
 
-    fn client_left_shares(&self, client: u64, group: &str) -> Vec<(String, i32)> {
-        self.0.hot.shares.client_gone(client, group)
+    fn client_left_shares(
+        &self,
+        py: Python<'_>,
+        client: u64,
+        group: &str,
+    ) -> PyResult<Vec<(String, i32)>> {
+        let hot = &self.0.hot;
+        self.0.store.run(py, |store| {
+            let who = (client, group);
+            Ok(hot.shares.client_gone(store, hot.config(), who, now_ms())?)
+        })
     }
 
-    fn undo_deliveries(&self, deliveries: Vec<(u64, i64, u16)>) -> Vec<(String, i32)> {
+    fn undo_deliveries(
+        &self,
+        py: Python<'_>,
+        deliveries: Vec<(u64, i64, u16)>,
+    ) -> PyResult<Vec<(String, i32)>> {
         let delivery = |pop_time_ms, tag| Delivery { pop_time_ms, tag };
         let deliveries: Vec<_> = (deliveries.into_iter())
             .map(|(sq_id, pop_time_ms, tag)| (sq_id, delivery(pop_time_ms, tag)))
             .collect();
-        self.0.hot.shares.undo(&deliveries)
+        let hot = &self.0.hot;
+        self.0.store.run(py, |store| {
+            let config = hot.config();
+            Ok(hot.shares.undo(store, config, &deliveries, now_ms())?)
+        })
     }
 
     #[pyo3(signature = (elapsed_ms, count_max, *, topic=None, group=None))]
@@ -379,17 +411,21 @@ impl HotPath {
 
     fn release_share(
         &self,
+        py: Python<'_>,
         topic: &str,
         queue_id: i32,
         group: &str,
         holds: Vec<(u64, i64, u16)>,
-    ) -> u64 {
+    ) -> PyResult<u64> {
         let holds = holds.into_iter();
         let holds: Vec<Hold> = holds
             .map(|(offset, pop_time_ms, tag)| (offset, Delivery { pop_time_ms, tag }))
             .collect();
-        let shares = &self.0.hot.shares;
-        shares.release((topic, queue_id, group), &holds)
+        let hot = &self.0.hot;
+        self.0.store.run(py, |store| {
+            let (name, config) = ((topic, queue_id, group), hot.config());
+            Ok(hot.shares.release(store, config, name, &holds, now_ms())?)
+        })
     }
 
     fn reset_share(

@@ -113,10 +113,47 @@ impl Lane {
         wired.map_or_else(Vec::new, |wired| wired.queue.overdue(now_ms))
     }
 
+    /// Name overdue deliveries of a share queue again: what was to end them may have failed.
+    pub fn recheck(&mut self, sq_id: u64) {
+        if let Some(wired) = self.queues.get_mut(&sq_id) {
+            wired.queue.recheck();
+        }
+    }
+
     /// Undo a delivery that no consumer saw, see [`ShareQueue::undo`]. Whether it had any message still.
     pub fn undo(&mut self, sq_id: u64, delivery: Delivery) -> bool {
         let wired = self.queues.get_mut(&sq_id);
         wired.is_some_and(|wired| wired.queue.undo(delivery))
+    }
+
+    /// Drop what consumers have of a share queue: only its owner knows, who has no say any more.
+    pub fn drop_acquisitions(&mut self, sq_id: u64) {
+        if let Some(wired) = self.queues.get_mut(&sq_id) {
+            wired.queue.drop_acquisitions();
+        }
+    }
+
+    /// What each of some records would do after those before it, as one unit.
+    ///
+    /// # Errors
+    /// One of them has no effect: its place, and why.
+    pub fn judge_unit(&self, records: &[Record]) -> Result<Vec<Applied>, (usize, Refused)> {
+        if let [record] = records {
+            let applied = self.judge(record).map_err(|refused| (0, refused))?;
+            return Ok(vec![applied]);
+        }
+        let ids = records.iter().map(|record| record.sq_id);
+        let mut part = Self {
+            queues: ids
+                .filter_map(|id| Some((id, self.queues.get(&id)?.clone())))
+                .collect(),
+            names: AHashMap::new(),
+            last_id: self.last_id,
+        };
+        let outcomes = records.iter().enumerate();
+        outcomes
+            .map(|(at, record)| part.apply(record).map_err(|refused| (at, refused)))
+            .collect()
     }
 
     /// What a record would do: the decision that [`Lane::apply`] carries out.
@@ -246,14 +283,18 @@ impl Lane {
         })
     }
 
-    /// Records that make the same state: of each share queue its name, then its state.
-    pub fn snapshot(&self, with_acquisitions: bool) -> impl Iterator<Item = [Record; 2]> + '_ {
+    /// Records that make the same state: of each share queue its name, then its state. Acquisitions are in the
+    /// states of those share queues whose acquisitions are in the lane.
+    pub fn snapshot(
+        &self,
+        has_acquisitions: impl Fn(&QueueName) -> bool,
+    ) -> impl Iterator<Item = [Record; 2]> {
         self.queues.iter().filter_map(move |(&sq_id, wired)| {
             let state = Record {
                 flags: 0,
                 sq_id,
                 epoch: wired.queue.epoch(),
-                body: Body::Snap(wired.queue.snapshot(with_acquisitions)),
+                body: Body::Snap(wired.queue.snapshot(has_acquisitions(&wired.name))),
             };
             Some([self.wire_record(sq_id, 0)?, state])
         })
@@ -360,7 +401,7 @@ fn judge_each(queue: &ShareQueue, ranges: &Ranges, act: Act, delivery: Delivery)
 fn carry_out(queue: &mut ShareQueue, record: &Record, applied: &Applied) {
     let done = &applied.done;
     match &record.body {
-        Body::Own { .. } => queue.own(record.epoch),
+        Body::Own { member } => queue.own(record.epoch, *member),
         Body::Unown { .. } => queue.disown(),
         Body::Acquire {
             delivery,

@@ -35,10 +35,12 @@ pub struct Snapshot {
     pub runs: Vec<SnapshotRun>,
     /// Ordered handles up to this time are void, since they name no epoch; 0 before the first reset.
     pub reset_pop_time_ms: i64,
+    /// The broker id of the owner; `None` where nobody else may be it, as in PRIMARY mode.
+    pub owner: Option<u64>,
 }
 
 impl Snapshot {
-    /// The state as the lane keeps it: only what is finished.
+    /// The state as the lane keeps it in PRIMARY mode: only what is finished.
     #[must_use]
     pub fn finished_only(&self) -> Self {
         let mut runs: Vec<SnapshotRun> = Vec::new();
@@ -51,6 +53,7 @@ impl Snapshot {
         }
         Self {
             runs: without_rest(runs),
+            owner: None,
             ..self.clone()
         }
     }
@@ -99,6 +102,7 @@ fn without_rest(mut runs: Vec<SnapshotRun>) -> Vec<SnapshotRun> {
 pub struct ShareQueue {
     epoch: u64,
     is_owned: bool,
+    owner: Option<u64>,
     reset_epoch: u64,
     reset_pop_time_ms: i64,
     last_pop_time_ms: i64,
@@ -149,6 +153,12 @@ impl ShareQueue {
     #[must_use]
     pub fn is_owned(&self) -> bool {
         self.is_owned
+    }
+
+    /// The broker id of the owner; `None` if nobody owns it, or if its last snapshot does not say so.
+    #[must_use]
+    pub fn owner(&self) -> Option<u64> {
+        self.owner.filter(|_| self.is_owned)
     }
 
     /// Handles of earlier lease epochs are void, since the offset was reset; 0 before the first reset.
@@ -347,6 +357,7 @@ impl ShareQueue {
             start: self.start,
             runs: without_rest(runs),
             reset_pop_time_ms: self.reset_pop_time_ms,
+            owner: self.owner(),
         };
         if with_acquisitions {
             whole
@@ -377,6 +388,7 @@ impl ShareQueue {
         *self = Self {
             epoch: snapshot.epoch,
             is_owned: snapshot.is_owned,
+            owner: snapshot.owner.filter(|_| snapshot.is_owned),
             reset_epoch: snapshot.reset_epoch,
             reset_pop_time_ms: snapshot.reset_pop_time_ms,
             last_pop_time_ms: snapshot.last_pop_time_ms,
@@ -387,13 +399,29 @@ impl ShareQueue {
         self.advance();
     }
 
-    pub(crate) fn own(&mut self, epoch: u64) {
+    pub(crate) fn own(&mut self, epoch: u64, member: u64) {
         self.epoch = epoch;
         self.is_owned = true;
+        self.owner = Some(member);
     }
 
     pub(crate) fn disown(&mut self) {
         self.is_owned = false;
+        self.owner = None;
+    }
+
+    /// Look for overdue deliveries again, also for those that were named before.
+    pub(crate) fn recheck(&mut self) {
+        self.next_due.0 = 0;
+    }
+
+    /// Drop what consumers have, and keep what is finished.
+    pub(crate) fn drop_acquisitions(&mut self) {
+        let state = Snapshot {
+            owner: self.owner(),
+            ..self.snapshot(false)
+        };
+        self.restore(&state);
     }
 
     /// Hand messages out; those that are finished stay so.
@@ -541,7 +569,7 @@ mod tests {
 
     fn handed_out(range: std::ops::Range<u64>) -> ShareQueue {
         let mut queue = ShareQueue::starting_at(range.start);
-        queue.own(1);
+        queue.own(1, 7);
         queue.acquire(&Ranges::of(range), delivery(1000), 7, 1060);
         queue
     }

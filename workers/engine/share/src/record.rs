@@ -487,8 +487,11 @@ fn write_snapshot(snapshot: &Snapshot, out: &mut Output<'_>) {
         .u64(snapshot.start)
         .bytes(&runs);
     // Readers of the first release know no field here.
-    if snapshot.reset_pop_time_ms != 0 {
+    if snapshot.reset_pop_time_ms != 0 || snapshot.owner.is_some() {
         out.i64(snapshot.reset_pop_time_ms);
+    }
+    if let Some(owner) = snapshot.owner {
+        out.u64(owner);
     }
 }
 
@@ -657,10 +660,14 @@ fn read_snapshot(input: &mut Input<'_>) -> Option<Snapshot> {
         start: input.field()?.u64()?,
         runs: Vec::new(),
         reset_pop_time_ms: 0,
+        owner: None,
     };
     let mut runs = input.field()?;
     if !input.0.is_empty() {
         snapshot.reset_pop_time_ms = input.field()?.i64()?;
+    }
+    if !input.0.is_empty() {
+        snapshot.owner = Some(input.field()?.u64()?);
     }
     while !runs.0.is_empty() {
         let count = u64::from(runs.u32()?);

@@ -130,7 +130,7 @@ fn oi_7_a_replay_of_the_records_gives_the_state_of_the_writer() {
             }
             next.encode(&mut log);
             if snapshot_at.is_none() && rng.u8(0..50) == 0 {
-                snapshot_at = Some((log.len(), writer.snapshot(true).collect::<Vec<_>>()));
+                snapshot_at = Some((log.len(), writer.snapshot(|_| true).collect::<Vec<_>>()));
             }
         }
         let mut reader = wired();

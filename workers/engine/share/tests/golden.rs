@@ -21,6 +21,10 @@ fn samples() -> Vec<(&'static str, u16, Body)> {
         reset_pop_time_ms: 1_758_000_000_099,
         ..snapshot()
     };
+    let owned = Snapshot {
+        owner: Some(3),
+        ..snapshot()
+    };
     let policy = Policy {
         attempts: 16,
         discards: false,
@@ -108,6 +112,7 @@ fn samples() -> Vec<(&'static str, u16, Body)> {
         ("MARK", 0, Body::Mark { sync_point: 4 }),
         ("VERSION", 0, Body::Version { version: 2 }),
         ("SNAP", 0, Body::Snap(reset)),
+        ("SNAP", 0, Body::Snap(owned)),
     ]
 }
 
@@ -140,6 +145,7 @@ fn snapshot() -> Snapshot {
             .map(|(entry, count)| SnapshotRun { count, entry })
             .collect(),
         reset_pop_time_ms: 0,
+        owner: None,
     }
 }
 

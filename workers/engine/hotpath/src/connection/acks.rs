@@ -37,7 +37,7 @@ impl Call<'_, '_, '_> {
         self.writer = None;
         let reign = self.hot.shares.reign();
         // Of a broker that acts for its master, the dispatcher keeps what is finished.
-        let leading = reign.as_ref().filter(|reign| !reign.is_acting);
+        let leading = reign.as_ref().filter(|reign| reign.appends());
         let found = leading.and_then(|reign| {
             reign.find_finishing(&request.topic, request.queue_id, &request.group)
         });
@@ -69,7 +69,7 @@ impl Call<'_, '_, '_> {
         let acks = std::mem::take(&mut self.acks);
         let wishes: Vec<_> = acks.iter().map(|ack| ack.wish).collect();
         let mut reign = self.hot.shares.reign();
-        let Some(reign) = reign.as_mut().filter(|reign| !reign.is_acting) else {
+        let Some(reign) = reign.as_mut().filter(|reign| reign.appends()) else {
             return self.refuse_all(&acks, SERVICE_NOT_AVAILABLE, "the broker leads no more");
         };
         let finished = reign.finish(self.store, &self.hot.config, &wishes, self.now_ms);

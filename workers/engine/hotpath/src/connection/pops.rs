@@ -1,13 +1,13 @@
 //! POP: messages for any consumer of a group, each for a limited time (queue-ownership.md 4.9).
 //!
 //! No other consumer gets a message meanwhile (Q8). The same code serves a broker alone and a master (Q22).
-//! A share queue that is locked, since a batch of it is out, is skipped (Q23).
+//! A share queue that is locked, since a batch of it is out, or since another member owns it, is skipped (Q23).
 
 use std::sync::Arc;
 
 use regent_commitlog::{AppendError, Filter, QueueRead, ReadStatus, RecordSlices};
 use regent_remoting::{Encoding, Frame, Header, decode_header};
-use regent_share::{Body, Delivery, Entry, Ranges, WINDOW};
+use regent_share::{Body, Delivery, Entry, Ranges, Record, WINDOW};
 
 use super::Call;
 use crate::leading::LeadingSegment;
@@ -68,6 +68,12 @@ enum Records<'s> {
 /// What one POP takes from its share queues.
 struct Taking<'s> {
     is_ordered: bool,
+    /// Whether other members may own such share queues, so that all is in the lane.
+    is_shared: bool,
+    /// The time by which messages are hidden: in SHARED mode that of the wall clock.
+    clock_ms: i64,
+    /// In SHARED mode, the tag of the share queues with messages: an answer has one.
+    tag: Option<u16>,
     count_left: usize,
     bytes_left: usize,
     /// Records that are delivered again, and those of logical queues.
@@ -254,22 +260,40 @@ impl<'s> Call<'_, '_, 's> {
         let mut reign = self.hot.shares.reign();
         let reign = reign.as_mut()?;
         let places = places(reign, request, granted)?;
+        let clock_ms = self.clock_of(reign, &granted.topic);
         for place in &places {
             reign.expire(place.sq_id, self.taker.elapsed_ms);
             let Some(wired) = reign.lane.get(place.sq_id) else {
                 continue;
             };
             let (queue, attempts) = (&wired.queue, wired.policy.attempts);
-            let is_ready = queue
-                .ready(self.taker.elapsed_ms, attempts)
-                .next()
-                .is_some();
+            let mut ready = queue.ready(clock_ms, attempts);
+            let is_ready = ready.any(|offset| !reign.is_proposed(place.sq_id, offset));
             let is_any = is_ready || (queue.window_left() > 0 && self.rest_of(reign, place) > 0);
-            if is_any && !(request.is_ordered && queue.is_blocked(self.taker.elapsed_ms)) {
+            if is_any && !(request.is_ordered && queue.is_blocked(clock_ms)) {
                 return Some((true, None));
             }
         }
-        Some((false, next_due(reign, &places)))
+        Some((false, self.next_due(reign, &places, clock_ms)))
+    }
+
+    /// The time by which messages of a topic are hidden.
+    fn clock_of(&self, reign: &Reign, topic: &str) -> i64 {
+        if reign.is_shared(topic) {
+            self.now_ms
+        } else {
+            self.taker.elapsed_ms
+        }
+    }
+
+    /// When a message of these share queues that is hidden now can be delivered, by the clock that is never set.
+    fn next_due(&self, reign: &Reign, places: &[Place<'_>], clock_ms: i64) -> Option<i64> {
+        let due_ms = next_due(reign, places)?;
+        Some(
+            due_ms
+                .saturating_sub(clock_ms)
+                .saturating_add(self.taker.elapsed_ms),
+        )
     }
 
     /// Answer a POP that has waited, or have it wait again.
@@ -337,15 +361,41 @@ impl<'s> Call<'_, '_, 's> {
         };
         let bytes_max = granted.grant.bytes_max.min(self.taker.answer_bytes_max);
         let mut taking = Taking::new(request, bytes_max);
+        taking.is_shared = reign.is_shared(&granted.topic);
+        taking.clock_ms = self.clock_of(reign, &granted.topic);
         let asked = (request, &**granted);
-        let delivery = self.take_from(reign, &places, asked, &mut taking, may_wait)?;
-        let elapsed_ms = self.taker.elapsed_ms;
-        if taking.found.is_empty() {
-            return taking.nothing(elapsed_ms, next_due(reign, &places));
+        let taken = self.take_from(reign, &places, asked, &mut taking, may_wait);
+        let popped = taken.and_then(|delivery| {
+            if taking.found.is_empty() {
+                let due_ms = self.next_due(reign, &places, taking.clock_ms);
+                return taking.nothing(self.taker.elapsed_ms, due_ms);
+            }
+            self.hand_out(reign, &places, asked, asker, (delivery, taking))
+        });
+        if let Some(proposal) = reign.take_proposal() {
+            let known = self.received.proposal.get_or_insert_default();
+            known.join(proposal);
         }
-        let proof = self.prove(reign, &places)?;
+        popped
+    }
+
+    /// Answer with what was taken, once it is noted who has it.
+    fn hand_out(
+        &mut self,
+        reign: &mut Reign,
+        places: &[Place<'_>],
+        (request, granted): (&PopRequest<'_>, &Granted),
+        asker: (i32, Encoding),
+        (delivery, mut taking): (Delivery, Taking<'s>),
+    ) -> Result<Popped, AppendError> {
+        let acquisitions = self.acquisitions(reign, request, &mut taking, delivery);
+        let proof = if taking.is_shared {
+            self.log_deliveries(reign, places, &acquisitions)?
+        } else {
+            self.prove(reign, places)?
+        };
         if proof.is_some() {
-            let ids = taking.taken.iter().map(|(sq_id, _)| *sq_id);
+            let ids = acquisitions.iter().map(|record| record.sq_id);
             let ids = ids.chain(taking.repeated);
             let deliveries = ids.map(|sq_id| (sq_id, delivery));
             self.received.deferred_deliveries.extend(deliveries);
@@ -354,29 +404,97 @@ impl<'s> Call<'_, '_, 's> {
             attempt.answer_count += 1;
         }
         self.received.note_popped(granted, &taking.popped);
-        let until_ms = elapsed_ms.saturating_add(request.invisible_ms);
-        for (sq_id, ranges) in std::mem::take(&mut taking.taken) {
-            let client = self.connection;
+        for record in acquisitions {
             if request.is_ordered {
                 let attempt = Attempt {
                     name: (&*request.attempt).into(),
                     delivery,
                     answer_count: 1,
                 };
-                reign.attempts.insert(sq_id, attempt);
+                reign.attempts.insert(record.sq_id, attempt);
             }
-            reign.remember(
-                sq_id,
-                Body::Acquire {
-                    delivery,
-                    client,
-                    ranges,
-                    deadline_ms: until_ms,
-                },
-            );
+            if !taking.is_shared {
+                reign.remember(record.sq_id, record.body);
+            }
         }
         self.answer_pop(asker, (delivery, request.invisible_ms), taking, proof);
         Ok(Popped::Answered)
+    }
+
+    /// What a POP hands out of each share queue.
+    fn acquisitions(
+        &self,
+        reign: &Reign,
+        request: &PopRequest<'_>,
+        taking: &mut Taking<'s>,
+        delivery: Delivery,
+    ) -> Vec<Record> {
+        let client = if taking.is_shared {
+            reign.client_of(self.connection)
+        } else {
+            self.connection
+        };
+        let deadline_ms = taking.clock_ms.saturating_add(request.invisible_ms);
+        let taken = std::mem::take(&mut taking.taken).into_iter();
+        taken
+            .map(|(sq_id, ranges)| Record {
+                flags: 0,
+                sq_id,
+                epoch: reign.epoch_of(sq_id),
+                body: Body::Acquire {
+                    delivery,
+                    client,
+                    ranges,
+                    deadline_ms,
+                },
+            })
+            .collect()
+    }
+
+    /// Say in the lane who has the messages (`acquireLog=commit`), in place of the record that proves ownership: the
+    /// position for the answer to wait for. A replica proposes it.
+    fn log_deliveries(
+        &mut self,
+        reign: &mut Reign,
+        places: &[Place<'_>],
+        acquisitions: &[Record],
+    ) -> Result<Option<u64>, AppendError> {
+        if acquisitions.is_empty() {
+            // A batch that is delivered again is in the lane already.
+            if let Some(place) = places.first() {
+                self.append_gap(reign, place.sq_id, Ranges::default())?;
+            }
+        } else {
+            self.append_records(reign, acquisitions)?;
+        }
+        let waits = self.is_deferring || !reign.decides();
+        Ok(waits.then_some(reign.end))
+    }
+
+    fn append_records(&mut self, reign: &mut Reign, records: &[Record]) -> Result<(), AppendError> {
+        let config = &self.hot.config;
+        if let Some(end) = reign.append(self.store, config, records, self.now_ms)? {
+            self.received.note_arrival(reign.topic(), LANE, end);
+        }
+        Ok(())
+    }
+
+    /// End the deliveries of a share queue whose deadline has passed.
+    fn expire(
+        &mut self,
+        reign: &mut Reign,
+        place: &Place<'_>,
+        taking: &Taking<'s>,
+    ) -> Result<(), AppendError> {
+        if !taking.is_shared {
+            reign.expire(place.sq_id, self.taker.elapsed_ms);
+            return Ok(());
+        }
+        let overdue = reign.overdue(place.sq_id, self.now_ms);
+        if overdue.is_empty() {
+            return Ok(());
+        }
+        self.append_records(reign, &overdue)
     }
 
     /// Take messages of some share queues by one delivery. A share queue that cannot be read holds up no other.
@@ -388,9 +506,8 @@ impl<'s> Call<'_, '_, 's> {
         taking: &mut Taking<'s>,
         may_wait: bool,
     ) -> Result<Delivery, AppendError> {
-        let elapsed_ms = self.taker.elapsed_ms;
         for place in places {
-            reign.expire(place.sq_id, elapsed_ms);
+            self.expire(reign, place, taking)?;
         }
         // The order of the places is another one with each request.
         let repeated = places.iter().filter(|_| request.is_ordered).find_map(|it| {
@@ -401,15 +518,20 @@ impl<'s> Call<'_, '_, 's> {
             self.take_again(reign, place, delivery, taking)?;
             return Ok(delivery);
         }
-        let delivery = next_delivery(reign, places, self.now_ms, request.is_ordered);
+        let mut delivery = next_delivery(reign, places, self.now_ms, request.is_ordered);
         for place in places {
             if request.is_ordered {
                 if !taking.taken.is_empty() {
                     break;
                 }
-                if is_blocked(reign, place.sq_id, elapsed_ms) {
+                if is_blocked(reign, place.sq_id, taking.clock_ms) {
                     continue;
                 }
+            }
+            let tag = Delivery::tag_of(reign.epoch_of(place.sq_id));
+            if taking.is_shared && taking.tag.is_some_and(|known| known != tag) {
+                taking.found.rest_count += self.rest_of(reign, place);
+                continue;
             }
             if taking.count_left > 0 && taking.bytes_left > 0 && !taking.is_cold {
                 let filter = granted.grant.filter.as_ref().filter(|_| place.flag == 0);
@@ -417,7 +539,13 @@ impl<'s> Call<'_, '_, 's> {
                     taking.failure.get_or_insert(error);
                 }
             }
+            if taking.is_shared && !taking.taken.is_empty() {
+                taking.tag = Some(tag);
+            }
             taking.found.rest_count += self.rest_of(reign, place);
+        }
+        if let Some(tag) = taking.tag.filter(|_| !request.is_ordered) {
+            delivery.tag = tag;
         }
         Ok(delivery)
     }
@@ -507,6 +635,9 @@ impl<'s> Call<'_, '_, 's> {
         min: u64,
     ) -> Result<(), AppendError> {
         let start = queue_start(reign, place.sq_id);
+        if reign.is_proposed(place.sq_id, start) {
+            return Ok(());
+        }
         let is_older = |segment: LeadingSegment| start < segment.logical_start;
         if start < min && !place.segment.is_some_and(is_older) {
             self.finish_gap(reign, place.sq_id, Ranges::of(start..min))?;
@@ -521,6 +652,9 @@ impl<'s> Call<'_, '_, 's> {
         gaps: Ranges,
     ) -> Result<(), AppendError> {
         self.append_gap(reign, sq_id, gaps)?;
+        if !reign.decides() {
+            return Ok(());
+        }
         let commits = reign.commits([sq_id].into_iter());
         self.received.commits.extend(commits);
         Ok(())
@@ -533,11 +667,7 @@ impl<'s> Call<'_, '_, 's> {
         gaps: Ranges,
     ) -> Result<(), AppendError> {
         let record = reign.gap(sq_id, gaps);
-        let config = &self.hot.config;
-        if let Some(end) = reign.append(self.store, config, &[record], self.now_ms)? {
-            self.received.note_arrival(reign.topic(), LANE, end);
-        }
-        Ok(())
+        self.append_records(reign, &[record])
     }
 
     /// Read messages that were delivered before, or passed over, one by one. Whether none is left, unless
@@ -555,7 +685,10 @@ impl<'s> Call<'_, '_, 's> {
             return Ok(true);
         };
         let (queue, attempts) = (&wired.queue, wired.policy.attempts);
-        for offset in queue.ready(self.taker.elapsed_ms, attempts) {
+        for offset in queue.ready(taking.clock_ms, attempts) {
+            if reign.is_proposed(place.sq_id, offset) {
+                continue;
+            }
             if taking.count_left == 0 || taking.bytes_left == 0 {
                 return Ok(true);
             }
@@ -640,7 +773,7 @@ impl<'s> Call<'_, '_, 's> {
         let Some(wired) = reign.lane.get(place.sq_id) else {
             return Ok(());
         };
-        let (start, mut from) = (wired.queue.start(), wired.queue.end());
+        let (start, mut from) = (wired.queue.start(), reign.new_from(place.sq_id));
         // The window of an empty share queue begins with the first message that is found.
         let limit = (from > start).then_some(start + WINDOW);
         for _ in 0..READ_COUNT_MAX {
@@ -778,8 +911,10 @@ impl<'s> Call<'_, '_, 's> {
     fn rest_of(&self, reign: &Reign, place: &Place<'_>) -> u64 {
         let offsets = reign.bounds(self.store, place.sq_id);
         let queue = reign.lane.get(place.sq_id).map(|wired| &wired.queue);
-        let ends = offsets.zip(queue);
-        ends.map_or(0, |((_, max), queue)| max.saturating_sub(queue.end()))
+        let ends = offsets.filter(|_| queue.is_some());
+        ends.map_or(0, |(_, max)| {
+            max.saturating_sub(reign.new_from(place.sq_id))
+        })
     }
 
     fn answer_pop(
@@ -852,6 +987,9 @@ impl<'s> Taking<'s> {
     fn new(request: &PopRequest<'_>, bytes_max: usize) -> Self {
         Self {
             is_ordered: request.is_ordered,
+            is_shared: false,
+            clock_ms: 0,
+            tag: None,
             count_left: usize::try_from(request.count_max).unwrap_or(1),
             bytes_left: bytes_max,
             copied: Vec::new(),
@@ -924,7 +1062,8 @@ fn parked_at(request: &PopRequest<'_>, granted: &Granted) -> i32 {
     led.map_or(request.queue_id.max(ANY_QUEUE), |led| led.segment.queue_id)
 }
 
-/// The share queues that a POP asks for, in the order of this turn; `None` if one of them is not named yet.
+/// The share queues that a POP asks for, in the order of this turn; `None` if one of them is not named yet. In
+/// SHARED mode those that another member owns are left out, and `None` means that all are.
 fn places<'a>(
     reign: &mut Reign,
     request: &PopRequest<'_>,
@@ -938,7 +1077,16 @@ fn places<'a>(
         (_, queue_id) => vec![queue_id],
     };
     let mut places = Vec::new();
+    let is_shared = reign.is_shared(&granted.topic);
     let mut add = |topic: &'a str, flag, queue_id, segment| {
+        if is_shared {
+            let known = reign.lane.find(topic, queue_id, group);
+            // Only the master names share queues.
+            let is_named_here = known.is_none() && reign.decides();
+            if !is_named_here && !known.is_some_and(|sq_id| reign.serves(sq_id)) {
+                return Some(());
+            }
+        }
         let sq_id = reign.find_at(topic, queue_id, group, segment)?;
         places.push(Place {
             sq_id,
@@ -959,10 +1107,14 @@ fn places<'a>(
         add(&granted.topic, 0, queue_id, segment)?;
     }
     let retries = granted.grant.pop.as_ref().filter(|_| !request.is_ordered);
-    for retry in retries.into_iter().flat_map(|pop| &pop.retries) {
+    let retries = retries.into_iter().flat_map(|pop| &pop.retries);
+    for retry in retries.filter(|retry| reign.is_shared(&retry.name) == is_shared) {
         for queue_id in 0..retry.queue_count {
             add(&retry.name, retry.flag, queue_id, None)?;
         }
+    }
+    if is_shared && places.is_empty() {
+        return None;
     }
     reign.turn = reign.turn.wrapping_add(1);
     let count = places.len().max(1);
@@ -972,10 +1124,11 @@ fn places<'a>(
 
 /// One delivery for all share queues of an answer: later than each of theirs.
 fn next_delivery(reign: &Reign, places: &[Place<'_>], now_ms: i64, is_ordered: bool) -> Delivery {
-    let queues = places
-        .iter()
-        .filter_map(|place| reign.lane.get(place.sq_id));
-    let deliveries = queues.map(|wired| wired.queue.next_delivery(now_ms, is_ordered));
+    let deliveries = places.iter().filter_map(|place| {
+        let now_ms = now_ms.max(reign.proposed_pop_ms(place.sq_id) + 1);
+        let queue = &reign.lane.get(place.sq_id)?.queue;
+        Some(queue.next_delivery(now_ms, is_ordered))
+    });
     deliveries.max().unwrap_or(Delivery {
         pop_time_ms: now_ms,
         tag: 0,
@@ -998,9 +1151,10 @@ fn repeated_attempt(reign: &Reign, sq_id: u64, attempt: &str) -> Option<Delivery
     (is_same && !queue.batch(*delivery).is_empty()).then_some(*delivery)
 }
 
-fn is_blocked(reign: &Reign, sq_id: u64, elapsed_ms: i64) -> bool {
+fn is_blocked(reign: &Reign, sq_id: u64, clock_ms: i64) -> bool {
     let wired = reign.lane.get(sq_id);
-    wired.is_some_and(|wired| wired.queue.is_blocked(elapsed_ms))
+    let is_blocked = wired.is_some_and(|wired| wired.queue.is_blocked(clock_ms));
+    is_blocked || reign.has_proposed(sq_id)
 }
 
 fn queue_start(reign: &Reign, sq_id: u64) -> u64 {

@@ -6,6 +6,7 @@ use regent_share::{
     Act, Body, DECIDED, Delivery, Disposition, Entry, ORDERED_TAG, Ranges, Record, Verdict, Wired,
 };
 
+use super::shared::release;
 use super::{Reign, Shares};
 use crate::broker::HotPathConfig;
 use crate::pull::Commit;
@@ -28,6 +29,8 @@ pub struct Finished {
 pub struct Renewed {
     /// The time of its delivery as of now.
     pub delivery: Delivery,
+    /// In SHARED mode the success can be answered once the log is confirmed up to here.
+    pub position: Option<u64>,
 }
 
 /// What a consumer wants done with a message that it has.
@@ -98,7 +101,7 @@ impl Shares {
         now_ms: i64,
     ) -> Result<Option<Finished>, AppendError> {
         let mut reign = self.reign();
-        let Some(reign) = &mut *reign else {
+        let Some(reign) = reign.as_mut().filter(|reign| reign.decides()) else {
             return Ok(None);
         };
         let Some(sq_id) = reign.lane.find(topic, queue_id, group) else {
@@ -116,36 +119,47 @@ impl Shares {
     /// Keep a message longer (RENEW), or give it back (RELEASE).
     ///
     /// `None` if the share queue is unknown, or the handle is void.
-    #[must_use]
+    ///
+    /// # Errors
+    /// The store refused the record that SHARED mode needs; nothing changes.
     pub fn change(
         &self,
+        store: &Store,
+        config: &HotPathConfig,
         (topic, queue_id, group): (&str, i32, &str),
         (delivery, offset): (Delivery, u64),
         change: Change,
         (now_ms, elapsed_ms): (i64, i64),
-    ) -> Option<Renewed> {
+    ) -> Result<Option<Renewed>, AppendError> {
         let mut reign = self.reign();
-        let reign = reign.as_mut()?;
-        let sq_id = reign.find_finishing(topic, queue_id, group)?;
-        let queue = &reign
-            .lane
-            .get(sq_id)
-            .filter(|it| it.queue.is_owned())?
-            .queue;
-        let ranges = Ranges::of(offset..offset.checked_add(1)?);
-        let is_ordered = delivery.tag == ORDERED_TAG;
-        let renewed = Delivery {
-            tag: delivery.tag,
-            ..queue.next_delivery(now_ms, is_ordered)
+        let Some(reign) = reign.as_mut().filter(|reign| reign.decides()) else {
+            return Ok(None);
         };
+        let is_shared = reign.is_shared(topic);
+        let found = reign.find_finishing(topic, queue_id, group);
+        let wired = found.and_then(|sq_id| reign.lane.get(sq_id));
+        let Some((sq_id, wired)) = found.zip(wired.filter(|it| is_shared || it.queue.is_owned()))
+        else {
+            return Ok(None);
+        };
+        let queue = &wired.queue;
+        let clock_ms = if is_shared { now_ms } else { elapsed_ms };
+        let renewed = Renewed {
+            delivery: Delivery {
+                tag: delivery.tag,
+                ..queue.next_delivery(now_ms, delivery.tag == ORDERED_TAG)
+            },
+            position: None,
+        };
+        let ranges = Ranges::of(offset..offset.saturating_add(1));
         let (act, body) = match change {
             Change::Keep(invisible_ms) => (
                 Act::Renew,
                 Body::Renew {
                     delivery,
                     ranges,
-                    pop_time_ms: renewed.pop_time_ms,
-                    deadline_ms: elapsed_ms.saturating_add(invisible_ms),
+                    pop_time_ms: renewed.delivery.pop_time_ms,
+                    deadline_ms: clock_ms.saturating_add(invisible_ms),
                 },
             ),
             Change::GiveBack(delay_ms) => (
@@ -153,18 +167,22 @@ impl Shares {
                 Body::Release {
                     delivery,
                     ranges,
-                    visible_at_ms: elapsed_ms.saturating_add(delay_ms),
+                    visible_at_ms: clock_ms.saturating_add(delay_ms),
                 },
             ),
         };
-        match queue.judge(offset, act, delivery) {
-            Verdict::Stale => None,
-            Verdict::Void => Some(Renewed { delivery: renewed }),
-            Verdict::Done => {
-                reign.remember(sq_id, body);
-                Some(Renewed { delivery: renewed })
-            }
+        let verdict = queue.judge(offset, act, delivery);
+        if verdict == Verdict::Stale {
+            return Ok(None);
         }
+        if verdict == Verdict::Done {
+            reign.note_act(store, config, (sq_id, body), now_ms)?;
+        }
+        let position = Some(reign.end).filter(|_| is_shared);
+        Ok(Some(Renewed {
+            position,
+            ..renewed
+        }))
     }
 
     /// Whether nothing new can be delivered of a share queue until its front is finished.
@@ -193,62 +211,83 @@ impl Shares {
     }
 
     /// A client is gone: its messages of a group can be delivered again. Returns their queues.
-    #[must_use]
-    pub fn client_gone(&self, client: u64, group: &str) -> Vec<(String, i32)> {
+    ///
+    /// # Errors
+    /// The store refused a record that SHARED mode needs: some of the messages are hidden until their deadline.
+    pub fn client_gone(
+        &self,
+        store: &Store,
+        config: &HotPathConfig,
+        (connection, group): (u64, &str),
+        now_ms: i64,
+    ) -> Result<Vec<(String, i32)>, AppendError> {
         let mut reign = self.reign();
         let Some(reign) = &mut *reign else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
+        let named = [connection, reign.client_of(connection)];
         let has_any = |wired: &Wired| {
-            wired.name.group == group
-                && wired.queue.entries().any(
-                    |(_, entry)| matches!(entry, Entry::Acquired { client: own, .. } if own == client),
-                )
+            let client = named[usize::from(reign.is_shared(&wired.name.topic))];
+            let mut entries = wired.queue.entries();
+            let is_own = |entry: Entry| matches!(entry, Entry::Acquired { client: own, .. } if own == client);
+            let is_any = wired.name.group == group && entries.any(|(_, entry)| is_own(entry));
+            is_any.then_some(client)
         };
         let meant: Vec<_> = (reign.lane.iter())
-            .filter(|(_, wired)| has_any(wired))
-            .map(|(sq_id, wired)| (sq_id, wired.name.topic.clone(), wired.name.queue_id))
+            .filter(|(sq_id, _)| reign.decides() || reign.is_shared_queue(*sq_id))
+            .filter_map(|(sq_id, wired)| Some((sq_id, has_any(wired)?, wired.name.clone())))
             .collect();
         let mut queues = Vec::new();
-        for (sq_id, topic, queue_id) in meant {
-            reign.remember(sq_id, Body::ClientGone { client });
-            queues.push((topic, queue_id));
+        for (sq_id, client, name) in meant {
+            reign.note_act(store, config, (sq_id, Body::ClientGone { client }), now_ms)?;
+            queues.push((name.topic, name.queue_id));
         }
-        queues
+        Ok(queues)
     }
 
     /// Undo deliveries whose answer was never given: the messages can be delivered at once, and the deliveries do
-    /// not count. Returns the queues of the messages.
+    /// not count; in SHARED mode they do. Returns the queues of the messages.
     ///
     /// Nothing happens to messages that are finished or delivered anew since, nor in the reign of another master.
-    #[must_use]
-    pub fn undo(&self, deliveries: &[(u64, Delivery)]) -> Vec<(String, i32)> {
+    ///
+    /// # Errors
+    /// The store refused a record that SHARED mode needs: some of the messages are hidden until their deadline.
+    pub fn undo(
+        &self,
+        store: &Store,
+        config: &HotPathConfig,
+        deliveries: &[(u64, Delivery)],
+        now_ms: i64,
+    ) -> Result<Vec<(String, i32)>, AppendError> {
         let mut reign = self.reign();
         let Some(reign) = &mut *reign else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let mut queues = Vec::new();
         for (sq_id, delivery) in deliveries {
-            if reign.undo(*sq_id, *delivery)
-                && let Some(wired) = reign.lane.get(*sq_id)
-            {
+            let is_undone = if reign.is_shared_queue(*sq_id) {
+                reign.give_back(store, config, (*sq_id, *delivery), now_ms)?
+            } else {
+                reign.undo(*sq_id, *delivery)
+            };
+            if is_undone && let Some(wired) = reign.lane.get(*sq_id) {
                 queues.push((wired.name.topic.clone(), wired.name.queue_id));
             }
         }
-        queues
+        Ok(queues)
     }
 
     /// Messages that were delivered as often as they may be, of which no consumer has one: some at a time.
     #[must_use]
     pub fn dead(&self, elapsed_ms: i64, count_max: usize) -> Vec<Dead> {
         let mut reign = self.reign();
-        let Some(reign) = &mut *reign else {
+        let Some(reign) = reign.as_mut().filter(|reign| reign.decides()) else {
             return Vec::new();
         };
-        let owned = reign
-            .lane
-            .iter()
-            .filter(|(sq_id, wired)| wired.queue.is_owned() && reign.is_placed(*sq_id, wired));
+        let owned = reign.lane.iter().filter(|(sq_id, wired)| {
+            let is_decided_here = wired.queue.is_owned() || reign.is_shared(&wired.name.topic);
+            is_decided_here && reign.is_placed(*sq_id, wired)
+        });
         let ids: Vec<_> = owned.map(|(sq_id, _)| sq_id).collect();
         let mut dead = Vec::new();
         for sq_id in ids {
@@ -289,13 +328,15 @@ impl Shares {
         now_ms: i64,
     ) -> Result<Option<Finished>, AppendError> {
         let mut reign = self.reign();
-        let Some(reign) = reign.as_mut().filter(|reign| !reign.is_acting) else {
+        let Some(reign) = reign.as_mut().filter(|reign| reign.appends()) else {
             return Ok(None);
         };
         let Some(sq_id) = reign.lane.find(topic, queue_id, group) else {
             return Ok(None);
         };
-        let Some(wired) = reign.lane.get(sq_id).filter(|it| it.queue.is_owned()) else {
+        let is_shared = reign.is_shared(topic);
+        let wired = reign.lane.get(sq_id);
+        let Some(wired) = wired.filter(|it| is_shared || it.queue.is_owned()) else {
             return Ok(None);
         };
         let finished = Finished {
@@ -312,7 +353,7 @@ impl Shares {
             Entry::Acquired { delivery, .. } => delivery,
             Entry::Available { last, .. } => last.unwrap_or(Delivery {
                 pop_time_ms: 0,
-                tag: Delivery::tag_of(reign.epoch),
+                tag: Delivery::tag_of(reign.epoch_of(sq_id)),
             }),
         };
         if wired.queue.judge(offset, Act::Reject, delivery) != Verdict::Done {
@@ -321,7 +362,7 @@ impl Shares {
         let record = Record {
             flags: DECIDED,
             sq_id,
-            epoch: reign.epoch,
+            epoch: reign.epoch_of(sq_id),
             body: Body::Reject {
                 delivery,
                 ranges: Ranges::of(offset..offset + 1),
@@ -341,15 +382,60 @@ impl Shares {
 impl Reign {
     /// Undo a delivery, unless another answer carries it as well. Whether messages were hidden by it.
     fn undo(&mut self, sq_id: u64, delivery: Delivery) -> bool {
-        if let Some(attempt) = self.attempts.get_mut(&sq_id)
-            && attempt.delivery == delivery
-        {
+        self.is_last_answer(sq_id, delivery) && self.has(sq_id) && self.lane.undo(sq_id, delivery)
+    }
+
+    /// Note that an answer was never given. Whether no other one carries the delivery.
+    fn is_last_answer(&mut self, sq_id: u64, delivery: Delivery) -> bool {
+        let Some(attempt) = self.attempts.get_mut(&sq_id) else {
+            return true;
+        };
+        if attempt.delivery == delivery {
             attempt.answer_count = attempt.answer_count.saturating_sub(1);
-            if attempt.answer_count > 0 {
-                return false;
-            }
+            return attempt.answer_count == 0;
         }
-        self.has(sq_id) && self.lane.undo(sq_id, delivery)
+        true
+    }
+
+    /// Give back what a delivery of SHARED mode handed out. Whether any message has it still.
+    fn give_back(
+        &mut self,
+        store: &Store,
+        config: &HotPathConfig,
+        (sq_id, delivery): (u64, Delivery),
+        now_ms: i64,
+    ) -> Result<bool, AppendError> {
+        let wired = self.lane.get(sq_id);
+        let ranges = wired
+            .map(|wired| wired.queue.batch(delivery))
+            .unwrap_or_default();
+        if !self.is_last_answer(sq_id, delivery) || ranges.is_empty() {
+            return Ok(false);
+        }
+        let record = release(sq_id, self.epoch_of(sq_id), delivery, ranges);
+        self.append(store, config, &[record], now_ms)?;
+        Ok(true)
+    }
+
+    /// Note what happened to messages: in the lane in SHARED mode, and in memory alone otherwise.
+    pub(super) fn note_act(
+        &mut self,
+        store: &Store,
+        config: &HotPathConfig,
+        (sq_id, body): (u64, Body),
+        now_ms: i64,
+    ) -> Result<(), AppendError> {
+        if !self.is_shared_queue(sq_id) {
+            self.remember(sq_id, body);
+            return Ok(());
+        }
+        let record = Record {
+            flags: 0,
+            sq_id,
+            epoch: self.epoch_of(sq_id),
+            body,
+        };
+        self.append(store, config, &[record], now_ms).map(drop)
     }
 
     /// Finish messages: one record for each delivery, all in one message of the lane.
@@ -394,9 +480,14 @@ impl Reign {
         let mut records: Vec<_> = done
             .into_iter()
             .map(|((sq_id, delivery), offsets)| Record {
-                flags: DECIDED,
+                // In SHARED mode each member can decide, and comes to the same.
+                flags: if self.is_shared_queue(sq_id) {
+                    0
+                } else {
+                    DECIDED
+                },
                 sq_id,
-                epoch: self.epoch,
+                epoch: self.epoch_of(sq_id),
                 body: Body::Accept {
                     delivery,
                     ranges: offsets.into_iter().collect(),
@@ -415,7 +506,7 @@ impl Reign {
         let Some(wired) = self.lane.get(wish.sq_id) else {
             return Verdict::Stale;
         };
-        if !wired.queue.is_owned() {
+        if !wired.queue.is_owned() && !self.is_shared(&wired.name.topic) {
             // The next owner would not know.
             return Verdict::Stale;
         }

@@ -50,7 +50,7 @@ impl Shares {
         now_ms: i64,
     ) -> Result<Option<Finished>, AppendError> {
         let mut reign = self.reign();
-        let Some(reign) = &mut *reign else {
+        let Some(reign) = reign.as_mut().filter(|reign| reign.decides()) else {
             return Ok(None);
         };
         let found = reign.lane.find(topic, queue_id, group);

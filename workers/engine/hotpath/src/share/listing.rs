@@ -1,9 +1,11 @@
 //! What share queues hold, for operators, and the release of messages whose client is gone.
 
+use regent_commitlog::{AppendError, Store};
 use regent_share::{Act, Body, Delivery, Disposition, Entry, Policy, QueueName, Ranges, Record};
 use regent_share::{Verdict, Wired};
 
 use super::{Reign, Shares};
+use crate::broker::HotPathConfig;
 
 /// So many share queues are looked at before consumers get their turn.
 const BATCH_COUNT: usize = 16;
@@ -80,13 +82,13 @@ pub struct Held {
 pub struct HeldMessage {
     /// Its offset in the queue.
     pub offset: u64,
-    /// The connection of the consumer that has it; `None` if no consumer has it.
+    /// The connection of the consumer that has it, 0 at another member; `None` if no consumer has it.
     pub client: Option<u64>,
     /// Its present or last delivery.
     pub delivery: Delivery,
     /// When it was delivered first, by the wall clock.
     pub first_pop_ms: i64,
-    /// It can be delivered again from then on, by the clock that is never set.
+    /// It can be delivered again from then on, by the clock that is never set; in SHARED mode by the wall clock.
     pub due_ms: i64,
     /// How often it was delivered.
     pub count: u16,
@@ -137,39 +139,54 @@ impl Shares {
         };
         reign.expire(sq_id, elapsed_ms);
         let wired = reign.lane.get(sq_id).into_iter();
-        wired
+        let messages = wired
             .flat_map(|wired| wired.queue.entries())
-            .filter_map(|(offset, entry)| held_message(offset, entry))
+            .filter_map(|(offset, entry)| held_message(offset, entry));
+        if !reign.is_shared(topic) {
+            return messages.collect();
+        }
+        messages
+            .map(|message| HeldMessage {
+                client: message.client.map(|client| reign.connection_of(client)),
+                ..message
+            })
             .collect()
     }
 
     /// Let messages be delivered again of which a consumer has the named deliveries still. Returns how many.
-    #[must_use]
-    pub fn release(&self, (topic, queue_id, group): (&str, i32, &str), holds: &[Hold]) -> u64 {
+    ///
+    /// # Errors
+    /// The store refused a record that SHARED mode needs: some of the messages stay with their consumers.
+    pub fn release(
+        &self,
+        store: &Store,
+        config: &HotPathConfig,
+        (topic, queue_id, group): (&str, i32, &str),
+        holds: &[Hold],
+        now_ms: i64,
+    ) -> Result<u64, AppendError> {
         let mut reign = self.reign();
-        let Some(reign) = &mut *reign else {
-            return 0;
+        let Some(reign) = reign.as_mut().filter(|reign| reign.decides()) else {
+            return Ok(0);
         };
         let Some(sq_id) = reign.lane.find(topic, queue_id, group) else {
-            return 0;
+            return Ok(0);
         };
         let mut count = 0;
         for &(offset, delivery) in holds {
             let queue = reign.lane.get(sq_id).map(|wired| &wired.queue);
             let verdict = queue.map(|queue| queue.judge(offset, Act::Release, delivery));
             if verdict == Some(Verdict::Done) {
-                reign.remember(
-                    sq_id,
-                    Body::Release {
-                        delivery,
-                        ranges: Ranges::of(offset..offset + 1),
-                        visible_at_ms: 0,
-                    },
-                );
+                let body = Body::Release {
+                    delivery,
+                    ranges: Ranges::of(offset..offset + 1),
+                    visible_at_ms: 0,
+                };
+                reign.note_act(store, config, (sq_id, body), now_ms)?;
                 count += 1;
             }
         }
-        count
+        Ok(count)
     }
 }
 
@@ -197,7 +214,7 @@ impl Reign {
             policy: *policy,
             epoch: queue.epoch(),
             reset_epoch: queue.reset_epoch(),
-            is_used: self.owned.contains(&sq_id),
+            is_used: self.owned.contains(&sq_id) || self.serves(sq_id),
             start: queue.start(),
             end: queue.end(),
             acquired_count: 0,

@@ -193,7 +193,7 @@ impl Shares {
         now_ms: i64,
     ) -> Result<bool, AppendError> {
         let mut reign = self.reign();
-        let Some(reign) = reign.as_mut().filter(|reign| !reign.is_acting) else {
+        let Some(reign) = reign.as_mut().filter(|reign| reign.appends()) else {
             return Ok(false);
         };
         reign.logical.insert(topic.to_owned());

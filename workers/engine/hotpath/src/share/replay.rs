@@ -8,6 +8,7 @@ use super::LANE;
 const ENTRY_COUNT: usize = 512;
 
 /// A lane that was read.
+#[derive(Debug, Default)]
 pub(crate) struct Replayed {
     pub(crate) lane: Lane,
     /// The log position behind the last record.
@@ -18,7 +19,13 @@ pub(crate) struct Replayed {
 
 /// Read a lane from its last complete snapshot on, whether or not readers see the records.
 pub(crate) fn replay(store: &Store, topic: &str) -> Result<Replayed, StoreError> {
-    let (low, end) = store.held_offsets(topic, LANE).unwrap_or_default();
+    let (_, end) = store.held_offsets(topic, LANE).unwrap_or_default();
+    replay_until(store, topic, end)
+}
+
+/// As [`replay`], up to a message of the lane.
+pub(crate) fn replay_until(store: &Store, topic: &str, end: u64) -> Result<Replayed, StoreError> {
+    let (low, _) = store.held_offsets(topic, LANE).unwrap_or_default();
     let reader = Reader { store, topic };
     let snapshot = reader.last_snapshot(low, end)?;
     let mut replayed = Replayed {
@@ -30,7 +37,8 @@ pub(crate) fn replay(store: &Store, topic: &str) -> Result<Replayed, StoreError>
     let start = snapshot.map_or(low, |(offset, _)| offset);
     let mut offset = start;
     while offset < end {
-        let entries = store.held_entries(topic, LANE, offset, ENTRY_COUNT);
+        let count = ENTRY_COUNT.min(usize::try_from(end - offset).unwrap_or(ENTRY_COUNT));
+        let entries = store.held_entries(topic, LANE, offset, count);
         if entries.is_empty() {
             break;
         }
@@ -45,6 +53,22 @@ pub(crate) fn replay(store: &Store, topic: &str) -> Result<Replayed, StoreError>
         }
     }
     Ok(replayed)
+}
+
+/// Some messages of a lane from one on: the log position behind each, and its records.
+pub(crate) fn read_from(
+    store: &Store,
+    topic: &str,
+    (offset, count): (u64, usize),
+) -> Result<Vec<(u64, Vec<Record>)>, StoreError> {
+    let reader = Reader { store, topic };
+    let entries = store.held_entries(topic, LANE, offset, count).into_iter();
+    entries
+        .map(|entry| {
+            let end = entry.log_position + u64::from(entry.size);
+            Ok((end, reader.records(entry.log_position)?))
+        })
+        .collect()
 }
 
 struct Reader<'a> {

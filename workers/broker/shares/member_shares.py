@@ -1,0 +1,431 @@
+"""Own share queues of SHARED topics at any member of a broker group (queue-ownership.md 4.2-4.11).
+
+A lease of the control plane says who owns a share queue. Its owner says so in the lane, by an OWN
+record with the epoch of the lease. From there on, records of a former owner have no effect. The
+engine hands messages out. It answers consumers once the record of the delivery is confirmed.
+
+The master judges and appends the records of all members: it is the sequencer. A replica sends its
+records there (4101), and meets them again in the log that it copies (self-delivery).
+"""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import structlog
+from regent_engine import Appending, StoreError
+
+from backend.remoting.bodies import TopicConfig
+from backend.remoting.errors import RemotingError
+from backend.remoting.headers import PopMessageHeader, encode_header
+from backend.remoting.headers.base import decode_header
+from backend.remoting.headers.shares import SharesAppendedHeader, ShareStateAppendHeader
+from backend.remoting.names import share_state_topic
+from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
+from backend.rules.attributes import SHARED_MODE
+from backend.rules.topic import RETRY_PREFIX
+from workers.broker.errors import Refusal
+from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.shares.share_mode import mode_of
+
+if TYPE_CHECKING:
+    from workers.broker.broker import Broker
+
+DONE: Final = "DONE"
+REFUSED: Final = "REFUSED"
+ANY_QUEUE: Final = -1
+
+TICK_S: Final = 0.2
+RETRY_S: Final = 0.2
+APPLIED_S_MAX: Final = 3.0
+"""How long a replica waits for a confirmed record of its own; then the outcome is unknown."""
+
+Proposal = tuple[list[int], bytes]
+"""The numbers of records in the engine, and the records."""
+
+_UNKNOWN: Final = (OSError, RemotingError, TimeoutError, Refusal, StoreError)
+"""Errors after which it is unknown whether records are in the lane."""
+
+log = structlog.get_logger()
+
+
+class ShareName(NamedTuple):
+    """One share queue."""
+
+    topic: str
+    queue_id: int
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenShare:
+    """A share queue of a SHARED topic, as the lane of this member has it."""
+
+    known_epoch: int
+    """The lease epoch of its last owner."""
+
+    owner: int | None
+    """The broker id of the owner; None if nobody owns it."""
+
+    has_messages: bool
+    """Whether a message can be delivered now."""
+
+
+class MemberShares:
+    """The share queues that this member owns by lease; belongs to the loop's thread."""
+
+    def __init__(self, broker: "Broker") -> None:
+        """Take the broker; nothing is owned yet."""
+        self._broker = broker
+        self.life = secrets.randbits(32)
+        """Distinguishes the clients of this process from those of others, in records."""
+
+        self._shared: set[str] = set()
+        self._owned: dict[ShareName, int] = {}
+        self._may_follow = self._follows = False
+        self._changed = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def topics(self) -> list[str]:
+        """Return the topics in SHARED mode, without their retry topics."""
+        return sorted(self._shared)
+
+    @property
+    def follows(self) -> bool:
+        """Return whether this broker is a replica with the lane of its master."""
+        return self._follows
+
+    def is_shared(self, topic: str) -> bool:
+        """Return whether any member may own the share queues of a topic.
+
+        A retry topic has the mode of its topic.
+        """
+        if topic.startswith(RETRY_PREFIX):
+            _, _, topic = topic.partition("+")
+        return topic in self._shared
+
+    def topic_changed(self, name: str, topic: TopicConfig | None) -> None:
+        """Use the mode that a topic has now.
+
+        After a change nobody owns its share queues, and what consumers have is delivered again.
+        """
+        is_static = name in self._broker.static_topics.all
+        # Without a controller nobody has a lease, so the master owns all.
+        is_leased = self._broker.settings.controller_mode and not is_static
+        is_shared = is_leased and mode_of(topic) == SHARED_MODE
+        if is_shared == (name in self._shared):
+            return
+        (self._shared.add if is_shared else self._shared.discard)(name)
+        if not is_shared:
+            self._owned = {one: epoch for one, epoch in self._owned.items() if one.topic != name}
+        try:
+            if self._broker.hot.set_shared(name, is_shared):
+                self._broker.membership.appended()
+        except StoreError as error:
+            log.warning("share_mode_not_written", topic_name=name, reason=str(error))
+        self._broker.hot.wake_pops(name, ANY_QUEUE)
+        self.advance()
+
+    def seen(self) -> Mapping[ShareName, SeenShare]:
+        """Return all share queues of SHARED topics in the lane of this member."""
+        seen = self._broker.hot.seen_shares()
+        return {
+            ShareName(topic, queue_id, group): SeenShare(epoch, owner, has_messages)
+            for topic, queue_id, group, epoch, owner, has_messages in seen
+        }
+
+    def owned(self) -> Mapping[ShareName, int]:
+        """Return the share queues that this process owns, each with its lease epoch."""
+        return dict(self._owned)
+
+    def owner_of(self, topic: str, queue_id: int, group: str) -> int | None:
+        """Return the broker id of the owner by the lane of this member; None without one."""
+        return self._broker.hot.share_owner(topic, queue_id, group)
+
+    def serves(self, header: PopMessageHeader) -> bool:
+        """Return whether a queue that a POP asks for is owned here, itself or a retry topic."""
+        named = None if header.queue_id == ANY_QUEUE else header.queue_id
+        return self._broker.hot.serves_any_share(header.topic, named, header.consumer_group)
+
+    async def own(self, name: ShareName, epoch: int) -> bool:
+        """Own a share queue by a lease, and hand out its messages.
+
+        Return once the record of it is in the lane of this member. False if another member has a
+        later epoch, or if the share queue is unknown.
+        """
+        record = self._broker.hot.own_record(*name, epoch)
+        if record is None or await self._submit_surely(record) != DONE:
+            return False
+        return self._serve(name, epoch)
+
+    async def own_as_sequencer(self, name: ShareName) -> int | None:
+        """Own a share queue while no control plane answers, and return the epoch.
+
+        None unless this broker is the master, and stays it until the record is confirmed.
+
+        Raises:
+            StoreError: the store refused the record.
+        """
+        if not self._is_sequencer:
+            return None
+        owned = self._broker.hot.own_share_as_sequencer(*name)
+        if owned is None:
+            return None
+        epoch, appending = owned
+        is_owned = await self._confirmed(appending) == DONE
+        return epoch if is_owned and self._serve(name, epoch) else None
+
+    def stop(self, name: ShareName) -> None:
+        """Hand out no message of a share queue any more: its lease has ended by this clock."""
+        self._owned.pop(name, None)
+        self._broker.hot.lock_share(*name)
+        # POPs that the engine was granted may be for other members now.
+        self._broker.hot.facts_changed()
+        # Consumers that wait are to go to the next owner.
+        self._broker.shares.wake(name.topic, name.queue_id)
+
+    async def give_back(self, name: ShareName, *, wants_again: bool) -> None:
+        """Give a share queue back; return once the record of it is in the lane of this member.
+
+        Deliveries in progress end before.
+        """
+        self.stop(name)
+        while self._broker.hot.lock_share(*name):
+            await self._changed.wait()
+        record = self._broker.hot.unown_record(*name, wants_again)
+        if record is not None:
+            # If it is refused, another member owns the share queue already.
+            await self._submit_surely(record)
+
+    def began_to_lead(self) -> None:
+        """Go on with what is owned here: this broker is the sequencer now."""
+        self._may_follow = self._follows = False
+        self._go_on()
+
+    def follow(self) -> None:
+        """Have the lane of the master from now on, as far as it is confirmed."""
+        self._may_follow = True
+        self.advance()
+
+    def pause(self) -> None:
+        """Hand nothing out until the next master is known. All leases stay valid (O31)."""
+        self._may_follow = self._follows = False
+
+    def advance(self) -> None:
+        """Apply what is confirmed of the lane by now, at a replica of a group with SHARED topics."""
+        if not self._may_follow or not (self._shared or self._follows):
+            return
+        broker = self._broker
+        if not broker.store.confirmed_position:
+            return
+        try:
+            ready = self._begin_to_follow() if not self._follows else broker.hot.advance_shares()
+        except StoreError as error:
+            log.error("lane_not_followed", reason=str(error))  # noqa: TRY400 - it says all
+            self._may_follow = self._follows = False
+            broker.hot.stand_down_shares()
+            return
+        for topic, queue_id in ready:
+            broker.shares.wake(topic, queue_id)
+        self._note_change()
+
+    def _begin_to_follow(self) -> list[tuple[str, int]]:
+        broker = self._broker
+        broker.hot.follow_shares(
+            share_state_topic(broker.settings.cluster_name),
+            member=broker.membership.own_id,
+            life=self.life,
+            shared_topics=self.topics,
+        )
+        self._follows = True
+        self._go_on()
+        return []
+
+    def propose(self, proposal: Proposal, settle: Callable[[bool], None] | None) -> None:
+        """Send records to the sequencer; call back with whether they are in this lane."""
+        self._begin(self._propose(proposal, settle))
+
+    def send_drafts(self) -> None:
+        """Send what the engine has to propose without an answer that waits for it."""
+        proposal = self._broker.hot.take_share_proposal()
+        if proposal is not None:
+            self.propose(proposal, None)
+
+    async def append(self, member: int, records: bytes) -> tuple[str, int]:
+        """Append the records of a member, as sequencer (4101); return the verdict and position.
+
+        Return once they are confirmed.
+
+        Raises:
+            Refusal: it is unknown whether they will be. StoreError: the store refused them.
+        """
+        appending = self._broker.hot.append_share_records(member, records)
+        return await self._confirmed(appending), appending.position
+
+    async def run(self) -> None:
+        """End deliveries whose deadline has passed, until cancelled."""
+        try:
+            while True:
+                await asyncio.sleep(TICK_S)
+                if self._owned:
+                    self._tick()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+
+    def _tick(self) -> None:
+        broker, hot = self._broker, self._broker.hot
+        if not (self._is_sequencer or self._follows):
+            return
+        for name in list(self._owned):
+            if not hot.serves_any_share(*name):
+                log.warning("share_queue_lost", **name._asdict())
+                self.stop(name)
+        try:
+            ready = hot.expire_served_shares()
+        except StoreError as error:
+            log.warning("share_queues_not_kept", work="expire", reason=str(error))
+            return
+        if self._is_sequencer:
+            broker.membership.appended()
+            for topic, queue_id in ready:
+                broker.shares.wake(topic, queue_id)
+        else:
+            self.send_drafts()
+
+    @property
+    def _is_sequencer(self) -> bool:
+        shares = self._broker.shares
+        return shares.is_leading and not shares.is_acting
+
+    def _go_on(self) -> None:
+        """Serve what is owned here, as far as the lane says the same."""
+        for name, epoch in list(self._owned.items()):
+            self._serve(name, epoch)
+        self._note_change()
+
+    def _serve(self, name: ShareName, epoch: int) -> bool:
+        is_served = self._broker.hot.serve_share(*name, epoch)
+        if is_served:
+            self._owned[name] = epoch
+            self._broker.hot.facts_changed()
+            self._broker.shares.wake(name.topic, name.queue_id)
+        else:
+            self._owned.pop(name, None)
+        return is_served
+
+    def _note_change(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _propose(self, proposal: Proposal, settle: Callable[[bool], None] | None) -> None:
+        numbers, records = proposal
+        try:
+            verdict = await self._submit(records)
+        except _UNKNOWN as error:
+            log.info("deliveries_not_confirmed", reason=str(error) or type(error).__name__)
+            if settle is not None:
+                settle(False)  # noqa: FBT003 - as the session calls it
+            await self._withdraw(numbers)
+            return
+        self._settle(numbers)
+        if settle is not None:
+            settle(verdict == DONE)
+
+    async def _withdraw(self, numbers: list[int]) -> None:
+        """Give back what was perhaps handed out, before it is handed out again."""
+        proposal = self._broker.hot.withdraw_shares(numbers)
+        if proposal is not None:
+            more, records = proposal
+            await self._submit_surely(records)
+            numbers = [*numbers, *more]
+        self._settle(numbers)
+
+    def _settle(self, numbers: list[int]) -> None:
+        self._broker.hot.settle_shares(numbers)
+        self._note_change()
+
+    async def _submit_surely(self, records: bytes) -> str:
+        """Have records appended, again and again until it is known what came of it."""
+        while True:
+            try:
+                return await self._submit(records)
+            except _UNKNOWN as error:
+                log.debug("records_sent_again", reason=str(error) or type(error).__name__)
+            await asyncio.sleep(RETRY_S)
+
+    async def _submit(self, records: bytes) -> str:
+        """Have records appended; return the verdict once they are in the lane of this member.
+
+        Raises:
+            OSError, RemotingError, TimeoutError, Refusal, StoreError: it is unknown whether they
+            are, or will be.
+        """
+        broker = self._broker
+        if self._is_sequencer:
+            verdict, _ = await self.append(broker.membership.own_id, records)
+            return verdict
+        header = ShareStateAppendHeader(
+            broker_name=broker.settings.broker_name,
+            broker_id=broker.membership.own_id,
+            life=self.life,
+        )
+        reply = await broker.membership.ask_master(
+            RequestCode.SHARE_STATE_APPEND, encode_header(header), records
+        )
+        if reply.code != ResponseCode.SUCCESS:
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reply.remark or str(reply.code))
+        appended = decode_header(SharesAppendedHeader, reply.ext)
+        if appended.verdict == DONE:
+            await self._applied(appended.position)
+        return appended.verdict
+
+    async def _confirmed(self, appending: Appending) -> str:
+        """Wait until appended records are confirmed; return the verdict.
+
+        Raises:
+            Refusal: it is unknown whether they will be.
+        """
+        broker = self._broker
+        if appending.verdict != DONE:
+            return appending.verdict
+        broker.membership.appended()
+        for group, topic, queue_id, offset in appending.commits:
+            broker.commit(group, topic, queue_id, offset=offset, address="")
+        for topic, queue_id in appending.ready:
+            broker.shares.wake(topic, queue_id)
+        outcome = await broker.membership.outcome(appending.position)
+        if outcome is not Outcome.CONFIRMED:
+            reason = f"the record of share queues is not confirmed: {outcome}"
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
+        return appending.verdict
+
+    async def _applied(self, position: int) -> None:
+        """Wait until the lane of this member has the records before a confirmed position.
+
+        Raises:
+            TimeoutError: it does not get them in time.
+        """
+        async with asyncio.timeout(APPLIED_S_MAX):
+            while not self._has_applied(position):
+                await self._changed.wait()
+
+    def _has_applied(self, position: int) -> bool:
+        # A master has all that was confirmed before.
+        is_there = self._follows or self._is_sequencer
+        return is_there and self._broker.hot.shares_end >= position
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        with contextlib.suppress(asyncio.CancelledError):
+            task.result()

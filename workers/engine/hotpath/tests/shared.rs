@@ -1,0 +1,763 @@
+//! POP of SHARED topics: a replica owns share queues, and the master judges what it proposes (ADR 23).
+//!
+//! Master and replica have one log here. The replica reads it up to the confirmed position.
+
+#![allow(clippy::unwrap_used)]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use ahash::AHashSet;
+use fastrand::Rng;
+use regent_commitlog::{NewMessage, Store, StoreConfig};
+use regent_hotpath::{
+    Appending, Beginning, Change, Connection, Grant, Granted, HotPath, HotPathConfig, PopGrant,
+    Proposal, PullAnswers, PullFilter, PullKind, Received, Reigning, Taker, Topic,
+};
+use regent_remoting::{Command, limits};
+use regent_share::{Body, Delivery, Handle, Policy, Record, Snapshot};
+use tempfile::TempDir;
+
+mod popping;
+
+use popping::{FOUND, INVISIBLE_MS, LANE, NOW_MS, Popped, ack, bodies, decode, popped, records};
+
+const MASTER: u64 = 1;
+const REPLICA: u64 = 2;
+const NO_MESSAGE: i32 = 208;
+const QUEUES: [(&str, i32, &str); 2] = [("Orders", 0, "g"), ("Orders", 1, "g")];
+const POLICY: Policy = Policy {
+    attempts: 16,
+    discards: false,
+    is_ordered: false,
+    window: 4096,
+};
+
+/// One member of the group.
+struct Member {
+    id: u64,
+    hot: HotPath,
+}
+
+struct Group {
+    store: Store,
+    members: [Member; 2],
+    now_ms: i64,
+    _dir: TempDir,
+}
+
+fn hot_path(seed: u64) -> HotPath {
+    let hot = HotPath::new(HotPathConfig {
+        broker_name: "broker-a".to_owned(),
+        cluster_name: "cluster-1".to_owned(),
+        region: "DefaultRegion".to_owned(),
+        trace_on: true,
+        store_host: "10.0.0.1:10911".parse().unwrap(),
+        frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
+        seed,
+    });
+    let topic = Topic {
+        perm: 6,
+        read_queue_count: 2,
+        write_queue_count: 2,
+        leading: None,
+    };
+    hot.set_topic("Orders", topic);
+    hot.set_deferring(true);
+    hot
+}
+
+fn reigning(member: u64, is_shared: bool) -> Reigning {
+    let shared = is_shared.then(|| "Orders".to_owned());
+    Reigning {
+        topic: LANE.to_owned(),
+        epoch: 3,
+        member,
+        segment_size: 8 << 20,
+        is_acting: false,
+        life: u32::try_from(member).unwrap(),
+        shared: shared.into_iter().collect::<AHashSet<_>>(),
+    }
+}
+
+impl Group {
+    fn new() -> Self {
+        Self::in_mode(true)
+    }
+
+    fn in_mode(is_shared: bool) -> Self {
+        let dir = TempDir::new().unwrap();
+        let mut config = StoreConfig::new(dir.path());
+        config.segment_size_bytes = 8 << 20;
+        let store = Store::open(config, NOW_MS).unwrap();
+        store.set_confirmed_position(Some(0));
+        let members = [MASTER, REPLICA].map(|id| Member {
+            id,
+            hot: hot_path(id),
+        });
+        members[0]
+            .hot
+            .shares
+            .lead(&store, reigning(MASTER, is_shared))
+            .unwrap();
+        members[1]
+            .hot
+            .shares
+            .follow(&store, reigning(REPLICA, is_shared))
+            .unwrap();
+        let group = Self {
+            store,
+            members,
+            now_ms: NOW_MS,
+            _dir: dir,
+        };
+        group.name();
+        group
+    }
+
+    fn master(&self) -> &Member {
+        &self.members[0]
+    }
+
+    fn replica(&self) -> &Member {
+        &self.members[1]
+    }
+
+    /// Name the missing share queues, as the first POP at the master does.
+    fn name(&self) {
+        let shares = &self.master().hot.shares;
+        let missing = shares.missing(("Orders", "g"), 2, None, POLICY).into_iter();
+        let beginnings: Vec<_> = missing
+            .map(|queue_id| Beginning {
+                queue_id,
+                ..Beginning::default()
+            })
+            .collect();
+        let config = self.master().hot.config();
+        let name = ("Orders", "g");
+        shares
+            .begin(&self.store, config, name, POLICY, &beginnings, NOW_MS)
+            .unwrap();
+        self.confirm();
+    }
+
+    /// All members have the whole log now.
+    fn confirm(&self) {
+        self.store
+            .set_confirmed_position(Some(self.store.max_position()));
+        self.replica().hot.shares.advance(&self.store).unwrap();
+    }
+
+    fn append(&self, queue_id: i32, body: &[u8]) {
+        let message = NewMessage::new("Orders", queue_id, body);
+        self.store
+            .writer()
+            .unwrap()
+            .append(&message, NOW_MS)
+            .unwrap();
+        self.confirm();
+    }
+
+    /// Have the master judge records of a member.
+    fn submit(&self, member: u64, records: &[u8]) -> Appending {
+        let hot = &self.master().hot;
+        let unit = (member, records);
+        let outcome = hot
+            .shares
+            .append_unit(&self.store, hot.config(), unit, self.now_ms);
+        outcome.unwrap()
+    }
+
+    fn own(&self, member: &Member, name: (&str, i32, &str), epoch: u64) -> bool {
+        let record = member.hot.shares.owning(name, Some(epoch), 0).unwrap();
+        let outcome = self.submit(member.id, &record);
+        self.confirm();
+        is_done(&outcome) && member.hot.shares.serve(name, epoch)
+    }
+
+    fn own_all(&self, member: &Member, epoch: u64) {
+        assert!(QUEUES.into_iter().all(|name| self.own(member, name, epoch)));
+    }
+
+    fn ask(
+        &self,
+        member: &Member,
+        connection: &mut Connection,
+        bytes: &[u8],
+    ) -> (Vec<Command>, Received) {
+        member.hot.grant_pulls(&granted(&member.hot));
+        let (mut received, mut answers) = (Received::default(), PullAnswers::default());
+        let taker = Taker {
+            bytes_max: 1 << 18,
+            answer_bytes_max: usize::MAX,
+            answers: &mut answers,
+            elapsed_ms: 1000,
+        };
+        let (hot, store) = (&member.hot, &self.store);
+        connection
+            .receive_pulls(hot, store, bytes, self.now_ms, &mut received, taker)
+            .unwrap();
+        (decode(&answers, &received), received)
+    }
+
+    /// POP at a member; what it proposes is confirmed and applied before the answer.
+    fn pop(&self, member: &Member, connection: &mut Connection, count: usize) -> Vec<Popped> {
+        let (answers, received) = self.ask(member, connection, &pop(count, ""));
+        assert!(
+            answers.iter().all(|one| one.code != FOUND),
+            "a record comes first"
+        );
+        if let Some(proposal) = &received.proposal {
+            assert!(self.carry_out(proposal));
+        }
+        self.confirm();
+        deferred(&received)
+    }
+
+    /// Whether the master took a proposal of the replica, which hears of it.
+    fn carry_out(&self, proposal: &Proposal) -> bool {
+        let outcome = self.submit(REPLICA, &proposal.records);
+        self.confirm();
+        self.replica().hot.shares.settle(&proposal.numbers);
+        is_done(&outcome)
+    }
+
+    fn ack(&self, connection: &mut Connection, message: &Popped) -> i32 {
+        let (answers, received) = self.ask(self.master(), connection, &ack(message));
+        self.confirm();
+        let codes = answers
+            .iter()
+            .chain(&commands(&received.deferred))
+            .map(|one| one.code)
+            .collect::<Vec<_>>();
+        codes[0]
+    }
+
+    fn change(&self, message: &Popped, change: Change) -> Option<Delivery> {
+        let hot = &self.master().hot;
+        let name = ("Orders", message.queue_id, "g");
+        let which = (delivery_of(message), message.offset);
+        let clocks = (self.now_ms, 1000);
+        let renewed = hot
+            .shares
+            .change(&self.store, hot.config(), name, which, change, clocks);
+        let renewed = renewed.unwrap();
+        assert!(
+            renewed.is_none_or(|it| it.position.is_some()),
+            "the answer waits for the log"
+        );
+        self.confirm();
+        renewed.map(|it| it.delivery)
+    }
+
+    /// End what is overdue at an owner.
+    fn expire(&self, member: &Member) {
+        let hot = &member.hot;
+        hot.shares
+            .expire_served(&self.store, hot.config(), self.now_ms)
+            .unwrap();
+        if let Some(proposal) = hot.shares.take_proposal() {
+            assert!(self.carry_out(&proposal));
+        }
+        self.confirm();
+    }
+
+    /// OI-7: members at one position of the lane have one state.
+    fn assert_equal_states(&self) {
+        for name in QUEUES {
+            let [one, other] =
+                [0, 1].map(|at: usize| self.members[at].hot.shares.state(name).unwrap());
+            assert_eq!(one, other, "{name:?}");
+        }
+    }
+
+    fn state(&self, name: (&str, i32, &str)) -> Snapshot {
+        self.master().hot.shares.state(name).unwrap().1
+    }
+
+    fn connect(member: &Member) -> Connection {
+        let peer: SocketAddr = "10.0.0.5:50000".parse().unwrap();
+        Connection::new(peer, &member.hot)
+    }
+}
+
+fn granted(hot: &HotPath) -> Arc<Granted> {
+    let kind = PullKind {
+        code: 200_050,
+        group: "g",
+        topic: "Orders",
+        filter: PullFilter::Carried {
+            expression: "*",
+            expression_type: "TAG",
+        },
+    };
+    let grant = Grant {
+        read_queue_count: 2,
+        filter: None,
+        count_max: 32,
+        bytes_max: 1 << 18,
+        suggested_broker_id: 0,
+        parked_ms: Some(0),
+        moves_consumers: false,
+        facts_version: hot.facts_version(),
+        leading: None,
+        pop: Some(PopGrant {
+            retries: Vec::new(),
+        }),
+    };
+    Arc::new(Granted::new(&kind, grant))
+}
+
+/// A POP that never comes too late.
+fn pop(count: usize, attempt: &str) -> Vec<u8> {
+    popping::pop(count, attempt, 0)
+}
+
+fn is_done(outcome: &Appending) -> bool {
+    matches!(outcome, Appending::Done { .. })
+}
+
+fn commands(bytes: &[u8]) -> Vec<Command> {
+    let received = Received {
+        replies: bytes.to_vec(),
+        ..Received::default()
+    };
+    decode(&PullAnswers::default(), &received)
+}
+
+fn deferred(received: &Received) -> Vec<Popped> {
+    commands(&received.deferred)
+        .iter()
+        .flat_map(popped)
+        .collect()
+}
+
+fn delivery_of(message: &Popped) -> Delivery {
+    Handle::parse(&message.handle).unwrap().delivery
+}
+
+fn acquired(store: &Store) -> Vec<Record> {
+    let found = records(store).into_iter();
+    found
+        .filter(|it| matches!(it.body, Body::Acquire { .. }))
+        .collect()
+}
+
+/// Q20, Q24, Q25: nothing is handed out before OWN is there, and each delivery is recorded before its answer.
+#[test]
+fn o16_a_replica_hands_out_what_it_owns_once_the_lane_says_so() {
+    let group = Group::new();
+    group.append(0, b"a");
+    let mut consumer = Group::connect(group.replica());
+    let (answers, received) = group.ask(group.replica(), &mut consumer, &pop(32, ""));
+    assert!(answers.is_empty() && received.deferred.is_empty());
+    assert_eq!(received.cold.len(), 1, "it is for the front");
+
+    assert!(group.own(group.replica(), QUEUES[0], 4));
+
+    let found = group.pop(group.replica(), &mut consumer, 32);
+    assert_eq!(bodies(&found), [b"a"]);
+    let written = acquired(&group.store);
+    assert_eq!(written.len(), 1);
+    assert_eq!(delivery_of(&found[0]).tag, 4);
+    assert!(
+        matches!(&written[0].body, Body::Acquire { deadline_ms, .. } if *deadline_ms == NOW_MS + INVISIBLE_MS)
+    );
+    group.assert_equal_states();
+    assert_eq!(group.ack(&mut consumer, &found[0]), FOUND);
+    group.assert_equal_states();
+    assert_eq!(group.state(QUEUES[0]).start, 1);
+}
+
+/// Q8: a record of who has a message is there before its answer, so no two members hand it out.
+#[test]
+fn o3_a_message_that_is_proposed_goes_to_no_other_consumer() {
+    let group = Group::new();
+    for body in [b"a", b"b"] {
+        group.append(0, body);
+    }
+    group.own_all(group.replica(), 4);
+    let (mut one, mut other) = (
+        Group::connect(group.replica()),
+        Group::connect(group.replica()),
+    );
+
+    let (_, first) = group.ask(group.replica(), &mut one, &pop(1, ""));
+    let (_, second) = group.ask(group.replica(), &mut other, &pop(32, ""));
+
+    assert_eq!(bodies(&deferred(&first)), [b"a"]);
+    assert_eq!(bodies(&deferred(&second)), [b"b"]);
+    // They may come in any order.
+    for received in [second, first] {
+        assert!(group.carry_out(&received.proposal.unwrap()));
+    }
+    group.assert_equal_states();
+    assert!(group.pop(group.replica(), &mut one, 32).is_empty());
+}
+
+#[test]
+fn a_proposal_whose_outcome_is_unknown_is_withdrawn_before_its_messages_come_again() {
+    for is_carried_out in [true, false] {
+        let group = Group::new();
+        group.append(0, b"a");
+        group.own_all(group.replica(), 4);
+        let mut consumer = Group::connect(group.replica());
+        let (_, received) = group.ask(group.replica(), &mut consumer, &pop(1, ""));
+        let lost = received.proposal.unwrap();
+        if is_carried_out {
+            assert!(is_done(&group.submit(REPLICA, &lost.records)));
+        }
+        assert!(group.pop(group.replica(), &mut consumer, 1).is_empty());
+
+        let withdrawal = group.replica().hot.shares.withdraw(&lost.numbers).unwrap();
+        assert!(group.carry_out(&withdrawal));
+        group.replica().hot.shares.settle(&lost.numbers);
+
+        assert_eq!(
+            bodies(&group.pop(group.replica(), &mut consumer, 1)),
+            [b"a"]
+        );
+        group.assert_equal_states();
+    }
+}
+
+#[test]
+fn a_request_that_is_repeated_is_appended_once() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.own_all(group.replica(), 4);
+    let mut consumer = Group::connect(group.replica());
+    let (_, received) = group.ask(group.replica(), &mut consumer, &pop(1, ""));
+    let records = received.proposal.unwrap().records;
+    assert!(is_done(&group.submit(REPLICA, &records)));
+    let end = group.store.max_position();
+
+    assert!(is_done(&group.submit(REPLICA, &records)));
+
+    assert_eq!(group.store.max_position(), end);
+    // A message that was finished meanwhile is not handed out.
+    let (_, late) = group.ask(group.replica(), &mut consumer, &pop(1, ""));
+    assert!(late.proposal.is_none());
+}
+
+/// OI-1, Q5: the records of a former owner have no effect, nor does its own say.
+#[test]
+fn o23_a_former_owner_is_fenced() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.own_all(group.replica(), 4);
+    let mut consumer = Group::connect(group.replica());
+    let (_, received) = group.ask(group.replica(), &mut consumer, &pop(1, ""));
+    let late = received.proposal.unwrap();
+    // The master takes over, which the replica does not know yet.
+    let hot = &group.master().hot;
+    let owned = hot
+        .shares
+        .own_as_sequencer(&group.store, hot.config(), QUEUES[0], NOW_MS);
+    let (epoch, outcome) = owned.unwrap().unwrap();
+    assert_eq!((epoch, is_done(&outcome)), (5, true));
+
+    assert_eq!(group.submit(REPLICA, &late.records), Appending::Fenced);
+
+    assert!(!group.own(group.replica(), QUEUES[0], 5));
+    group.confirm();
+    group.replica().hot.shares.settle(&late.numbers);
+    assert!(
+        group
+            .ask(group.replica(), &mut consumer, &pop(1, ""))
+            .1
+            .proposal
+            .is_none()
+    );
+    assert!(group.master().hot.shares.serve(QUEUES[0], 5));
+    let mut other = Group::connect(group.master());
+    assert_eq!(bodies(&group.pop(group.master(), &mut other, 1)), [b"a"]);
+    group.assert_equal_states();
+}
+
+/// Q28: last ACQUIRE, UNOWN, OWN, first ACQUIRE. O22: accepts go on meanwhile.
+#[test]
+fn o21_a_hand_over_has_its_records_in_order_and_loses_no_message() {
+    let group = Group::new();
+    for body in [b"a", b"b"] {
+        group.append(0, body);
+    }
+    assert!(group.own(group.replica(), QUEUES[0], 4));
+    let mut consumer = Group::connect(group.replica());
+    let found = group.pop(group.replica(), &mut consumer, 1);
+
+    assert!(
+        !group.replica().hot.shares.lock(QUEUES[0]),
+        "nothing is proposed"
+    );
+    let unown = group
+        .replica()
+        .hot
+        .shares
+        .owning(QUEUES[0], None, 0)
+        .unwrap();
+    assert!(is_done(&group.submit(REPLICA, &unown)));
+    assert_eq!(group.ack(&mut consumer, &found[0]), FOUND);
+    assert!(group.own(group.master(), QUEUES[0], 5));
+
+    let mut other = Group::connect(group.master());
+    assert_eq!(bodies(&group.pop(group.master(), &mut other, 32)), [b"b"]);
+    let order: Vec<_> = (records(&group.store).into_iter())
+        .filter_map(|record| match record.body {
+            Body::Own { member } => Some(("OWN", member)),
+            Body::Unown { member } => Some(("UNOWN", member)),
+            Body::Acquire { .. } => Some(("ACQUIRE", record.epoch)),
+            _ => None,
+        })
+        .collect();
+    let wanted = [
+        ("OWN", 2),
+        ("ACQUIRE", 4),
+        ("UNOWN", 2),
+        ("OWN", 1),
+        ("ACQUIRE", 5),
+    ];
+    assert_eq!(order, wanted);
+    group.assert_equal_states();
+}
+
+#[test]
+fn o14_a_handle_is_void_after_its_renewal_and_the_new_one_finishes_the_message() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.own_all(group.replica(), 4);
+    let mut consumer = Group::connect(group.replica());
+    let found = group.pop(group.replica(), &mut consumer, 1).remove(0);
+
+    let renewed = group.change(&found, Change::Keep(INVISIBLE_MS)).unwrap();
+
+    group.assert_equal_states();
+    assert_eq!(group.ack(&mut consumer, &found), NO_MESSAGE);
+    let old = delivery_of(&found).pop_time_ms.to_string();
+    let handle = found
+        .handle
+        .replacen(&old, &renewed.pop_time_ms.to_string(), 1);
+    assert_eq!(group.ack(&mut consumer, &Popped { handle, ..found }), FOUND);
+    group.assert_equal_states();
+}
+
+#[test]
+fn o6_a_released_message_comes_before_new_ones_with_its_count() {
+    let group = Group::new();
+    for body in [b"a", b"b"] {
+        group.append(0, body);
+    }
+    group.own_all(group.replica(), 4);
+    let mut consumer = Group::connect(group.replica());
+    let found = group.pop(group.replica(), &mut consumer, 1).remove(0);
+
+    assert!(group.change(&found, Change::GiveBack(0)).is_some());
+
+    let again = group.pop(group.replica(), &mut consumer, 1);
+    assert_eq!(bodies(&again), [b"a"]);
+    assert_eq!(again[0].reconsume_times, 1);
+    group.assert_equal_states();
+}
+
+/// O12: a late accept counts until the message is with another consumer.
+#[test]
+fn o12_the_owner_ends_deliveries_whose_time_is_over() {
+    for is_delivered_again in [false, true] {
+        let mut group = Group::new();
+        group.append(0, b"a");
+        group.own_all(group.replica(), 4);
+        let mut consumer = Group::connect(group.replica());
+        let found = group.pop(group.replica(), &mut consumer, 1).remove(0);
+        group.now_ms += INVISIBLE_MS;
+
+        group.expire(group.replica());
+
+        group.assert_equal_states();
+        if is_delivered_again {
+            let again = group.pop(group.replica(), &mut consumer, 1).remove(0);
+            assert_eq!(again.reconsume_times, 1);
+            assert_eq!(group.ack(&mut consumer, &found), NO_MESSAGE);
+            assert_eq!(group.ack(&mut consumer, &again), FOUND);
+        } else {
+            assert_eq!(group.ack(&mut consumer, &found), FOUND);
+        }
+        group.assert_equal_states();
+    }
+}
+
+#[test]
+fn o11_the_next_owner_knows_who_has_what() {
+    let group = Group::new();
+    for body in [b"a", b"b"] {
+        group.append(0, body);
+    }
+    group.own_all(group.replica(), 4);
+    let mut consumer = Group::connect(group.replica());
+    let found = group.pop(group.replica(), &mut consumer, 1).remove(0);
+
+    // The owner is gone: the next one has a lease, and no word of it.
+    assert!(group.own(group.master(), QUEUES[0], 5));
+
+    let mut other = Group::connect(group.master());
+    assert_eq!(bodies(&group.pop(group.master(), &mut other, 32)), [b"b"]);
+    assert_eq!(group.ack(&mut other, &found), FOUND);
+    group.assert_equal_states();
+}
+
+#[test]
+fn messages_of_a_client_that_has_left_come_again() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.own_all(group.replica(), 4);
+    let (mut gone, mut other) = (
+        Group::connect(group.replica()),
+        Group::connect(group.master()),
+    );
+    group.pop(group.replica(), &mut gone, 1);
+    let hot = &group.replica().hot;
+    // A client of another process has the number of this one, and is another.
+    let foreign = (other.id(), "g");
+    let master = &group.master().hot;
+    let left = master
+        .shares
+        .client_gone(&group.store, master.config(), foreign, NOW_MS);
+    assert_eq!(left.unwrap(), []);
+
+    let left = hot
+        .shares
+        .client_gone(&group.store, hot.config(), (gone.id(), "g"), NOW_MS);
+    assert_eq!(left.unwrap(), [("Orders".to_owned(), 0)]);
+    assert!(group.carry_out(&hot.shares.take_proposal().unwrap()));
+
+    let again = group.pop(group.replica(), &mut gone, 1);
+    assert_eq!(bodies(&again), [b"a"]);
+    assert!(group.pop(group.master(), &mut other, 1).is_empty());
+}
+
+/// Q64: an answer names one lease epoch, so it has the messages of share queues with one only.
+#[test]
+fn an_answer_has_messages_of_share_queues_with_one_tag() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.append(1, b"b");
+    assert!(group.own(group.replica(), QUEUES[0], 4));
+    assert!(group.own(group.replica(), QUEUES[1], 5));
+    let mut consumer = Group::connect(group.replica());
+
+    let [one, other] = [(); 2].map(|()| group.pop(group.replica(), &mut consumer, 32));
+
+    assert_eq!((one.len(), other.len()), (1, 1));
+    for message in one.iter().chain(&other) {
+        let tag = u16::try_from(4 + message.queue_id).unwrap();
+        assert_eq!(delivery_of(message).tag, tag);
+        assert_eq!(group.ack(&mut consumer, message), FOUND);
+    }
+}
+
+/// Q83: in PRIMARY mode nothing says who has a message; after the change the lane does.
+#[test]
+fn after_a_change_of_the_mode_nobody_owns_and_what_consumers_had_comes_again() {
+    let group = Group::in_mode(false);
+    group.append(0, b"a");
+    let mut consumer = Group::connect(group.master());
+    let found = group.pop(group.master(), &mut consumer, 1).remove(0);
+    assert_eq!(acquired(&group.store), []);
+    let change = |is_shared| {
+        for member in &group.members {
+            let mode = ("Orders", is_shared);
+            let (hot, store) = (&member.hot, &group.store);
+            let is_written = hot.shares.set_shared(store, hot.config(), mode, NOW_MS);
+            assert_eq!(is_written.unwrap(), member.id == MASTER);
+        }
+        group.confirm();
+    };
+
+    change(true);
+
+    assert!(
+        group
+            .ask(group.master(), &mut consumer, &pop(1, ""))
+            .1
+            .deferred
+            .is_empty()
+    );
+    group.own_all(group.replica(), 9);
+    let mut other = Group::connect(group.replica());
+    let again = group.pop(group.replica(), &mut other, 1).remove(0);
+    assert_eq!(again.body, b"a");
+    group.assert_equal_states();
+    assert_eq!(
+        group.ack(&mut consumer, &found),
+        NO_MESSAGE,
+        "another consumer has it"
+    );
+
+    change(false);
+    group.name();
+    let last = group.pop(group.master(), &mut consumer, 1).remove(0);
+    assert_eq!(last.body, b"a");
+    assert_eq!(group.ack(&mut consumer, &last), FOUND);
+    assert_eq!(acquired(&group.store).len(), 1);
+}
+
+/// Q66: the state is that of the records, whoever reads them, and wherever they begin.
+#[test]
+fn oi_7_members_have_the_same_state_at_the_same_position() {
+    for seed in 0..20 {
+        let mut rng = Rng::with_seed(seed);
+        let mut group = Group::new();
+        let mut epoch = 4;
+        group.own_all(group.replica(), epoch);
+        let mut connections = [0, 1].map(|at: usize| Group::connect(&group.members[at]));
+        let mut held: Vec<Popped> = Vec::new();
+        for step in 0..120_u32 {
+            let at = rng.usize(0..2);
+            match rng.u8(0..10) {
+                0..=2 => group.append(rng.i32(0..2), &step.to_be_bytes()),
+                3 | 4 => {
+                    let member = &group.members[at];
+                    let count = rng.usize(1..4);
+                    held.extend(group.pop(member, &mut connections[at], count));
+                }
+                5 | 6 if !held.is_empty() => {
+                    let message = held.swap_remove(rng.usize(0..held.len()));
+                    group.ack(&mut connections[at], &message);
+                }
+                7 if !held.is_empty() => {
+                    let message = held.swap_remove(rng.usize(0..held.len()));
+                    let change = [Change::GiveBack(0), Change::Keep(1000)][rng.usize(0..2)];
+                    group.change(&message, change);
+                }
+                8 => {
+                    epoch += 1;
+                    assert!(group.own(&group.members[at], QUEUES[rng.usize(0..2)], epoch));
+                }
+                _ => {
+                    group.now_ms += INVISIBLE_MS / 3;
+                    group.expire(&group.members[at]);
+                }
+            }
+            group.assert_equal_states();
+        }
+        let hot = &group.master().hot;
+        assert!(
+            hot.shares
+                .keep_snapshot(&group.store, hot.config(), NOW_MS)
+                .unwrap()
+        );
+        group.confirm();
+        group.assert_equal_states();
+        // Another member begins with the snapshot, and a new master with the whole log.
+        let late = hot_path(3);
+        late.shares.follow(&group.store, reigning(3, true)).unwrap();
+        for name in QUEUES {
+            let (_, state) = late.shares.state(name).unwrap();
+            assert_eq!(state, group.state(name), "seed {seed}");
+        }
+        late.shares.lead(&group.store, reigning(3, true)).unwrap();
+        for name in QUEUES {
+            let (_, state) = late.shares.state(name).unwrap();
+            assert_eq!(state, group.state(name), "seed {seed}");
+        }
+    }
+}
