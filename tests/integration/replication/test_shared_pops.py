@@ -1,69 +1,28 @@
 """POP of a SHARED topic at a member that does not own the share queue (queue-ownership.md 4.7)."""
 
 import asyncio
-import json
-import time
 
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from tests.integration.broker.client import Client
 from tests.integration.broker.popping import ack, bodies, handle_fields, pop, pop_fields, popped
 from tests.integration.replication.popping import consumer, send_many
-from tests.waiting import PATIENCE_S, poll_s
-
-WAIT_MS = int(PATIENCE_S * 1000)
-
-
-async def share(group, *, mode="SHARED", number=1):
-    """Set the mode of the topic `orders` at a broker."""
-    fields = {
-        "topic": "orders",
-        "defaultTopic": "TBW102",
-        "readQueueNums": 1,
-        "writeQueueNums": 1,
-        "perm": 6,
-        "topicFilterType": "SINGLE_TAG",
-        "topicSysFlag": 0,
-        "order": "false",
-        "attributes": f"+share.mode={mode}",
-    }
-    return await group.client(number).call(RequestCode.UPDATE_AND_CREATE_TOPIC, fields)
-
-
-async def shared_pair(group):
-    """Make a master and a replica that both know the topic as a SHARED one."""
-    await group.add_many(2)
-    assert (await share(group)).code == 0
-    await await_mode(group, 2, "SHARED")
-
-
-async def await_mode(group, number, mode):
-    """Wait until a broker has the topic with a mode."""
-    begun_s = time.monotonic()
-    while True:
-        answer = await group.client(number).call(
-            RequestCode.GET_TOPIC_CONFIG, {"topic": "orders", "lo": "false"}
-        )
-        if answer.code == 0 and json.loads(answer.body)["attributes"]["share.mode"] == mode:
-            return
-        assert time.monotonic() - begun_s < PATIENCE_S
-        await asyncio.sleep(poll_s(begun_s))
-
-
-async def await_waiting(group, number):
-    """Wait until a POP waits at a broker."""
-    begun_s = time.monotonic()
-    fields = {"consumerGroup": "g", "topic": "orders", "queueId": -1}
-    while (await group.client(number).call(RequestCode.POLLING_INFO, fields)).ext.get(
-        "pollingNum"
-    ) != "1":
-        assert time.monotonic() - begun_s < PATIENCE_S
-        await asyncio.sleep(poll_s(begun_s))
+from tests.integration.replication.sharing import (
+    WAIT_MS,
+    await_mode,
+    await_waiting,
+    lease_of,
+    own,
+    share,
+    shared_pair,
+)
+from tests.waiting import PATIENCE_S
 
 
 async def test_o28_a_pop_at_a_replica_is_answered_by_the_owner_and_acknowledged_there(group):
-    # Q19, Q91: a client that reaches only the replica is served.
+    # Q19, Q91: a client that reaches only the replica is served. The share queue does not move.
     await shared_pair(group)
+    await own(group, 1)
     await send_many(group, 1, 3)
     client = await consumer(group, 2)
 
@@ -72,10 +31,13 @@ async def test_o28_a_pop_at_a_replica_is_answered_by_the_owner_and_acknowledged_
     assert bodies(found) == [b"000", b"001", b"002"]
     assert [await ack(client, one) for one in found] == [0, 0, 0]
     assert await pop(await consumer(group, 1), "orders") == []
+    lease = await lease_of(group)
+    assert (lease.owner.broker_id, lease.epoch, lease.waiters) == (1, 1, ())
 
 
 async def test_a_pop_that_waits_at_a_replica_gets_the_next_message_of_the_owner_o28(group):
     await shared_pair(group)
+    await own(group, 1)
     client = await consumer(group, 2)
 
     waiting = client.start(RequestCode.POP_MESSAGE, pop_fields("orders", pollTime=WAIT_MS))
@@ -106,6 +68,7 @@ async def test_a_forwarded_pop_is_not_forwarded_again_o28(group):
 async def test_messages_for_a_client_that_has_left_go_to_another_consumer_at_once(group):
     # Q10, Q12: they do not wait for the end of their time.
     await shared_pair(group)
+    await own(group, 1)
     leaving = await Client.connect(group.agents[1].port)
     await leaving.heartbeat("g", "orders")
     leaving.start(RequestCode.POP_MESSAGE, pop_fields("orders", pollTime=WAIT_MS))
@@ -113,8 +76,7 @@ async def test_messages_for_a_client_that_has_left_go_to_another_consumer_at_onc
     leaving.writer.close()
     await send_many(group, 1, 2)
 
-    found = []
-    other = await consumer(group, 1)
+    found, other = [], await consumer(group, 1)
     async with asyncio.timeout(PATIENCE_S):
         while len(found) < 2:
             found += await pop(other, "orders", pollTime=500)
@@ -124,6 +86,7 @@ async def test_messages_for_a_client_that_has_left_go_to_another_consumer_at_onc
 
 async def test_q91_a_question_for_messages_at_a_replica_is_answered_by_the_owner(group):
     await shared_pair(group)
+    await own(group, 1)
     await send_many(group, 1, 1)
     client = await consumer(group, 2)
     fields = {
@@ -164,6 +127,7 @@ async def test_a_topic_that_is_not_shared_any_more_is_served_by_its_master_only(
 
 async def test_the_owner_has_a_void_handle_as_void_at_each_member_o14(group):
     await shared_pair(group)
+    await own(group, 1)
     await send_many(group, 1, 1)
     client = await consumer(group, 2)
     (found,) = await pop(client, "orders", pollTime=WAIT_MS)

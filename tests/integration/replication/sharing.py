@@ -1,0 +1,86 @@
+"""Broker groups whose members share queues by lease."""
+
+import asyncio
+import json
+import time
+
+from backend.db import share_leases
+from backend.db.pipeline import pipeline_of
+from backend.domain.share_lease import ShareLease
+from backend.domain.share_queue import ShareQueueName
+from backend.remoting.request_code import RequestCode
+from tests.integration.broker.popping import ack, pop
+from tests.integration.replication.popping import consumer, send_many
+from tests.waiting import PATIENCE_S, poll_s
+
+WAIT_MS = int(PATIENCE_S * 1000)
+SQ = ShareQueueName("orders", 0, "g")
+
+
+async def share(group, *, mode="SHARED", number=1, more=""):
+    """Set the mode of the topic `orders` at a broker."""
+    fields = {
+        "topic": "orders",
+        "defaultTopic": "TBW102",
+        "readQueueNums": 1,
+        "writeQueueNums": 1,
+        "perm": 6,
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": 0,
+        "order": "false",
+        "attributes": f"+share.mode={mode}{more}",
+    }
+    return await group.client(number).call(RequestCode.UPDATE_AND_CREATE_TOPIC, fields)
+
+
+async def shared_pair(group):
+    """Make a master and a replica that both know the topic as a SHARED one."""
+    await group.add_many(2)
+    assert (await share(group)).code == 0
+    await await_mode(group, 2, "SHARED")
+
+
+async def await_mode(group, number, mode):
+    """Wait until a broker has the topic with a mode."""
+    begun_s = time.monotonic()
+    while True:
+        answer = await group.client(number).call(
+            RequestCode.GET_TOPIC_CONFIG, {"topic": "orders", "lo": "false"}
+        )
+        if answer.code == 0 and json.loads(answer.body)["attributes"]["share.mode"] == mode:
+            return
+        assert time.monotonic() - begun_s < PATIENCE_S
+        await asyncio.sleep(poll_s(begun_s))
+
+
+async def await_waiting(group, number):
+    """Wait until a POP waits at a broker."""
+    begun_s = time.monotonic()
+    fields = {"consumerGroup": "g", "topic": "orders", "queueId": -1}
+    while (await group.client(number).call(RequestCode.POLLING_INFO, fields)).ext.get(
+        "pollingNum"
+    ) != "1":
+        assert time.monotonic() - begun_s < PATIENCE_S
+        await asyncio.sleep(poll_s(begun_s))
+
+
+async def own(group, number):
+    """Let a member own the share queue: its consumer finishes a message."""
+    await send_many(group, 1, 1, start=900)
+    client = await consumer(group, number)
+    (found,) = await pop(client, "orders", pollTime=WAIT_MS)
+    assert await ack(client, found) == 0
+    return client
+
+
+async def lease_of(group, name=SQ):
+    """Return the lease of a share queue as the arbiter has it."""
+    pipeline = pipeline_of(group.name_server.controller.database)
+    key = ("DefaultCluster", group.name)
+    return (await share_leases.list_of_groups(pipeline, [key])).get(key, {}).get(name, ShareLease())
+
+
+async def owner_of(group):
+    """Return the id of the member with the lease; None without one."""
+    owner = (await lease_of(group)).owner
+    return None if owner is None else owner.broker_id
