@@ -153,7 +153,9 @@ class ReplicaSession(asyncio.Protocol):
             log.warning("replica_silent", replica=self.broker_id, address=self.address)
             self.abort()
             return
-        self.tell(is_due=now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000)
+        self.tell(
+            is_due=now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000
+        )
 
     def tell(self, *, is_due: bool = False) -> None:
         """Send the confirmed position if it is news, or if a sign of life is due."""

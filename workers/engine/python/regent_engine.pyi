@@ -1257,7 +1257,7 @@ class HotPath:
             StoreError: the log is damaged there.
         """
 
-    def set_shared(self, topic: str, is_shared: bool) -> bool:  # noqa: FBT001
+    def set_shared(self, topic: str, is_shared: bool) -> bool:
         """Serve a topic in SHARED mode or in PRIMARY mode; return whether records say so.
 
         Raises:
@@ -1287,7 +1287,7 @@ class HotPath:
         """Return the record by which this member owns a share queue; None if it is unknown."""
 
     def unown_record(
-        self, topic: str, queue_id: int, group: str, wants_again: bool  # noqa: FBT001
+        self, topic: str, queue_id: int, group: str, wants_again: bool
     ) -> bytes | None:
         """Return the record by which this member gives a share queue back."""
 
