@@ -179,6 +179,7 @@ class Broker:
         self._serve_mappings()
         self.confirmation, self.shares = Confirmation(self), ShareQueues(self)
         self.shared_pops = SharedPops(self)
+        self.member_shares.begin()
 
     def use_leases(self, ask: Ask) -> LeaseKeeper:
         """Share queues with the other members of the group by lease, from now on (ADR 23).
@@ -584,6 +585,11 @@ class Broker:
         if is_turn_due:
             self.polling.take_turns()
 
+    @property
+    def is_read_limited(self) -> bool:
+        """Return whether readers see the log up to a confirmed position only."""
+        return self._is_read_limited
+
     def _wake(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
         for topic, queue_id, end in arrivals:
             if topic == SCHEDULE_TOPIC:
@@ -775,6 +781,7 @@ class Broker:
     def _on_mapping_change(self, name: str, topic: BrokerTopic | None) -> None:
         self._serve_mapping(name, topic)
         self.share_moves.forget_reports(name)
+        self.member_shares.mapping_changed(name)
         self.topics.note_mapping(name)
         if self.name_servers is not None:
             self.name_servers.poke()

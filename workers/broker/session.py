@@ -513,9 +513,13 @@ class BrokerSession(asyncio.Protocol):
         settle = partial(self._settle, frames, received.deferred_deliveries)
         self._broker.membership.when_safe(received.deferred_position, settle)
 
-    def _hand_out(self, frames: bytes, deliveries: list[Delivered], is_recorded: bool) -> None:  # noqa: FBT001
+    def _hand_out(self, frames: bytes, deliveries: list[Delivered], *, is_recorded: bool) -> None:
         """Answer POPs whose deliveries are recorded; for others there is no message now."""
-        self._settle(frames if is_recorded else without_messages(frames), deliveries)
+        if not is_recorded:
+            self._held_bytes -= len(frames)
+            frames = without_messages(frames)
+            self._held_bytes += len(frames)
+        self._settle(frames, deliveries)
 
     def _settle(
         self, frames: bytes, deliveries: list[Delivered], outcome: Outcome = Outcome.CONFIRMED

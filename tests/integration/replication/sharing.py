@@ -76,7 +76,7 @@ async def own(group, number):
 async def lease_of(group, name=SQ):
     """Return the lease of a share queue as the arbiter has it."""
     pipeline = pipeline_of(group.name_server.controller.database)
-    key = ("DefaultCluster", group.name)
+    key = ("TestCluster", group.name)
     return (await share_leases.list_of_groups(pipeline, [key])).get(key, {}).get(name, ShareLease())
 
 

@@ -67,7 +67,7 @@ class Controlled(OwnLocks):
         # Every turn of the hot path calls these.
         self.appended, self.when_safe = self.master.appended, self.master.when_safe
         self.hand_over = self.master.hand_over
-        self._is_readable = self.is_broken = self._follows = False
+        self._is_readable = self.is_broken = False
 
     @property
     def role_id(self) -> int:
@@ -251,9 +251,7 @@ class Controlled(OwnLocks):
         if self.master.is_leaving:
             return
         await self.replica.begin(self.own_id, state)
-        if self._is_readable:
-            self._broker.member_shares.follow()
-        self._follows = True
+        self._broker.member_shares.follow()
         self._announce(self.own_id, state.epoch)
 
     def take_first_lease(self, state: ReplicaGroupState) -> None:
@@ -272,17 +270,14 @@ class Controlled(OwnLocks):
 
     def _show(self, position: int) -> None:
         """Let readers see the log up to a confirmed position."""
-        is_first, self._is_readable = not self._is_readable, True
+        self._is_readable = True
         shares = self._broker.member_shares
         self._broker.confirm(position)
-        if self.master.term is not None:
-            if shares.topics:
-                # Owners among the replicas hand out what is confirmed.
-                self.master.listener.tell_later()
-        elif is_first and self._follows:
-            shares.follow()
-        else:
+        if self.master.term is None:
             shares.advance()
+        elif shares.is_any:
+            # Owners among the replicas hand out what is confirmed.
+            self.master.listener.tell_later()
 
     def _announce(self, broker_id: int, epoch: int) -> None:
         """Register at name servers with the id of the role."""

@@ -11,9 +11,9 @@ records there (4101), and meets them again in the log that it copies (self-deliv
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import structlog
 from regent_engine import Appending, StoreError
@@ -53,6 +53,13 @@ _UNKNOWN: Final = (OSError, RemotingError, TimeoutError, Refusal, StoreError)
 log = structlog.get_logger()
 
 
+class Settle(Protocol):
+    """Called with whether the records of deliveries are in the lane."""
+
+    def __call__(self, *, is_recorded: bool) -> None:
+        """Answer the consumers."""
+
+
 class ShareName(NamedTuple):
     """One share queue."""
 
@@ -84,7 +91,9 @@ class MemberShares:
         self.life = secrets.randbits(32)
         """Distinguishes the clients of this process from those of others, in records."""
 
+        self._wanted: set[str] = set()
         self._shared: set[str] = set()
+        self._is_begun = False
         self._owned: dict[ShareName, int] = {}
         self._may_follow = self._follows = False
         self._changed = asyncio.Event()
@@ -94,6 +103,11 @@ class MemberShares:
     def topics(self) -> list[str]:
         """Return the topics in SHARED mode, without their retry topics."""
         return sorted(self._shared)
+
+    @property
+    def is_any(self) -> bool:
+        """Return whether any topic is in SHARED mode."""
+        return bool(self._shared)
 
     @property
     def follows(self) -> bool:
@@ -109,20 +123,39 @@ class MemberShares:
             _, _, topic = topic.partition("+")
         return topic in self._shared
 
+    def begin(self) -> None:
+        """Use the modes of topics from now on: all parts of the broker are there."""
+        self._is_begun = True
+        for name in self._wanted:
+            self._use_mode(name)
+
     def topic_changed(self, name: str, topic: TopicConfig | None) -> None:
         """Use the mode that a topic has now.
 
         After a change nobody owns its share queues, and what consumers have is delivered again.
         """
-        is_static = name in self._broker.static_topics.all
         # Without a controller nobody has a lease, so the master owns all.
-        is_leased = self._broker.settings.controller_mode and not is_static
-        is_shared = is_leased and mode_of(topic) == SHARED_MODE
+        is_leased = self._broker.settings.controller_mode
+        is_wanted = is_leased and mode_of(topic) == SHARED_MODE
+        if is_wanted or name in self._wanted:
+            (self._wanted.add if is_wanted else self._wanted.discard)(name)
+            self._use_mode(name)
+
+    def mapping_changed(self, name: str) -> None:
+        """Serve a topic that is static now in PRIMARY mode: its queues have leaders elsewhere."""
+        if name in self._wanted:
+            self._use_mode(name)
+
+    def _use_mode(self, name: str) -> None:
+        if not self._is_begun:
+            return
+        is_shared = name in self._wanted and name not in self._broker.static_topics.all
         if is_shared == (name in self._shared):
             return
         (self._shared.add if is_shared else self._shared.discard)(name)
         if not is_shared:
-            self._owned = {one: epoch for one, epoch in self._owned.items() if one.topic != name}
+            kept = {one: epoch for one, epoch in self._owned.items() if self.is_shared(one.topic)}
+            self._owned = kept
         try:
             if self._broker.hot.set_shared(name, is_shared):
                 self._broker.membership.appended()
@@ -217,12 +250,12 @@ class MemberShares:
         self._may_follow = self._follows = False
 
     def advance(self) -> None:
-        """Apply what is confirmed of the lane by now, at a replica of a group with SHARED topics."""
+        """Apply what is confirmed of the lane by now, at a replica that has SHARED topics."""
         if not self._may_follow or not (self._shared or self._follows):
             return
         broker = self._broker
-        if not broker.store.confirmed_position:
-            return
+        if not broker.is_read_limited:
+            return  # The master has not said yet what is confirmed.
         try:
             ready = self._begin_to_follow() if not self._follows else broker.hot.advance_shares()
         except StoreError as error:
@@ -246,7 +279,7 @@ class MemberShares:
         self._go_on()
         return []
 
-    def propose(self, proposal: Proposal, settle: Callable[[bool], None] | None) -> None:
+    def propose(self, proposal: Proposal, settle: Settle | None) -> None:
         """Send records to the sequencer; call back with whether they are in this lane."""
         self._begin(self._propose(proposal, settle))
 
@@ -323,19 +356,19 @@ class MemberShares:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def _propose(self, proposal: Proposal, settle: Callable[[bool], None] | None) -> None:
+    async def _propose(self, proposal: Proposal, settle: Settle | None) -> None:
         numbers, records = proposal
         try:
             verdict = await self._submit(records)
         except _UNKNOWN as error:
             log.info("deliveries_not_confirmed", reason=str(error) or type(error).__name__)
             if settle is not None:
-                settle(False)  # noqa: FBT003 - as the session calls it
+                settle(is_recorded=False)
             await self._withdraw(numbers)
             return
         self._settle(numbers)
         if settle is not None:
-            settle(verdict == DONE)
+            settle(is_recorded=verdict == DONE)
 
     async def _withdraw(self, numbers: list[int]) -> None:
         """Give back what was perhaps handed out, before it is handed out again."""
