@@ -190,7 +190,7 @@ class Broker:
             self.member_shares,
             ask=ask,
             is_sequencer=lambda: self.membership.role_id == MASTER_ID,
-            has_credit=Credit(self.hot, self.elapsed_ms).has,
+            credit=Credit(self.hot, self.elapsed_ms),
             now_s=elapsed_s,
         )
         return self.lease_keeper

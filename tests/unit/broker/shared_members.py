@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 from backend.domain.share_lease import (
     HeldLease,
@@ -119,7 +120,7 @@ class Group:
         self.lane, self.leases = Lane(), {}
         self.is_away = False
         self.heartbeats = []
-        self.credit = {}
+        self.credit, self.users = {}, set()
         self.in_sync = set(range(1, count + 1))
         self.shares = {one: Shares(self.lane, one) for one in range(1, count + 1)}
         self.keepers = {one: self._keeper(one) for one in self.shares}
@@ -132,7 +133,10 @@ class Group:
             self.shares[broker_id],
             ask=ask,
             is_sequencer=lambda: broker_id == SEQUENCER,
-            has_credit=lambda name: self.credit.get((broker_id, name), True),
+            credit=SimpleNamespace(
+                has=lambda name: self.credit.get((broker_id, name), True),
+                was_used=lambda _name: broker_id in self.users,
+            ),
             now_s=lambda: self.clock,
         )
 

@@ -63,6 +63,18 @@ async def test_the_slice_of_an_owner_ends_and_each_member_has_its_turn_o18(group
     assert records == ["OWN", "UNOWN"] * (len(records) // 2) + ["OWN"] * (len(records) % 2)
 
 
+async def test_a_share_queue_whose_consumers_are_fast_enough_has_turns_too_o18(group):
+    # It has no message at any heartbeat, but consumers got some between them.
+    await group.own(1)
+    group.lane.with_messages.clear()
+    group.users.add(1)
+    for _ in range(4):
+        group.keepers[2].want([SQ])
+        await group.pass_time(1, step=0.1)
+
+    assert group.lane.records[1] == ("UNOWN", SQ, 1, None)
+
+
 async def test_q26_an_owner_without_credit_gives_back_after_the_linger_if_another_waits(group):
     await group.own(1)
     group.keepers[2].want([SQ])

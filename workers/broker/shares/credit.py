@@ -16,22 +16,29 @@ LISTED_COUNT_MAX: Final = 10_000
 
 
 class Credit:
-    """The credit of the share queues that this member owns."""
+    """What consumers do with the share queues that this member owns."""
 
     def __init__(self, hot: HotPath, elapsed_ms: Callable[[], int]) -> None:
         """Take the engine, which has the POPs that wait, and the clock that is never set."""
         self._hot, self._elapsed_ms = hot, elapsed_ms
-        self._delivered_counts: dict[ShareName, int] = {}
+        self._looked: dict[ShareName, int] = {}
+        self._reported: dict[ShareName, int] = {}
 
     def has(self, name: ShareName) -> bool:
         """Return whether a POP waits for a share queue, or got a message since the last call."""
         topic, queue_id, group = name
         if any(self._hot.pop_count(topic, one, group) for one in (queue_id, ANY_QUEUE)):
             return True
+        return self._has_moved(name, self._looked)
+
+    def was_used(self, name: ShareName) -> bool:
+        """Return whether a consumer got a message of a share queue since the last call."""
+        return self._has_moved(name, self._reported)
+
+    def _has_moved(self, name: ShareName, known: dict[ShareName, int]) -> bool:
         held, _ = self._hot.list_shares(
-            self._elapsed_ms(), LISTED_COUNT_MAX, topic=topic, group=group
+            self._elapsed_ms(), LISTED_COUNT_MAX, topic=name.topic, group=name.group
         )
-        count = next((one.delivered_count for one in held if one.queue_id == queue_id), 0)
-        former = self._delivered_counts.get(name)
-        self._delivered_counts[name] = count
+        count = next((one.delivered_count for one in held if one.queue_id == name.queue_id), 0)
+        former, known[name] = known.get(name), count
         return former is not None and former != count

@@ -29,6 +29,7 @@ from workers.broker.replication.controller_client import ControllerRefused
 from workers.broker.shares.member_shares import SeenShare, ShareName
 
 if TYPE_CHECKING:
+    from workers.broker.shares.credit import Credit
     from workers.broker.shares.member_shares import MemberShares
 
 BEAT_S: Final = 1.0
@@ -116,15 +117,15 @@ class LeaseKeeper:
         *,
         ask: Ask,
         is_sequencer: Callable[[], bool],
-        has_credit: Callable[[ShareName], bool],
+        credit: "Credit",
         now_s: Callable[[], float],
     ) -> None:
-        """Take what the lanes say, the arbiter, and whether a consumer can take messages here.
+        """Take what the lanes say, the arbiter, and whether consumers can take messages here.
 
         The clock is never set.
         """
         self._shares, self._ask, self._now_s = shares, ask, now_s
-        self._is_sequencer, self._has_credit = is_sequencer, has_credit
+        self._is_sequencer, self._credit = is_sequencer, credit
         self._leases: dict[ShareName, _Lease] = {}
         self._wanted_until_s: dict[ShareName, float] = {}
         self._released: dict[ShareName, int] = {}
@@ -256,7 +257,7 @@ class LeaseKeeper:
                 HeldShareBody(
                     **_fields(name),
                     epoch=lease.epoch,
-                    has_messages=seen.get(name, _UNKNOWN).has_messages,
+                    has_messages=self._is_busy(name, seen.get(name, _UNKNOWN)),
                 )
                 for name, lease in held.items()
             ],
@@ -272,6 +273,14 @@ class LeaseKeeper:
         )
         self._had_any = bool(held or wanted)
         return body, _Sent(self._now_s(), held, released)
+
+    def _is_busy(self, name: ShareName, seen: SeenShare) -> bool:
+        """Return whether a share queue may move: it has messages, or had some since the last time.
+
+        Otherwise one whose consumers are fast enough would never move.
+        """
+        was_used = name in self._awaited and self._credit.was_used(name)
+        return seen.has_messages or was_used
 
     def _take(self, decisions: LeaseDecisionsBody, sent: _Sent) -> None:
         self._answered_at_s, self._ttl_s = sent.at_s, decisions.ttl_ms / 1000
@@ -330,7 +339,7 @@ class LeaseKeeper:
         """
         if lease.owning is not None:
             await asyncio.wait([lease.owning])
-        wants_again = not self._is_closed and self._has_credit(name)
+        wants_again = not self._is_closed and self._credit.has(name)
         if wants_again:
             # Given back and wanted: it goes to the back of the waiters (Q21).
             self._wanted_until_s[name] = self._now_s() + INTEREST_S
@@ -393,7 +402,7 @@ class LeaseKeeper:
             log.warning("share_lease_lapsed", **_fields(name), epoch=lease.epoch)
             self._shares.stop(name)
             self._give_back(name, lease)
-        elif name in self._awaited and seen.has_messages and not self._has_credit(name):
+        elif name in self._awaited and seen.has_messages and not self._credit.has(name):
             lease.idle_since_s = lease.idle_since_s or now_s
             if now_s - lease.idle_since_s >= LINGER_S:
                 self._give_back(name, lease)
