@@ -117,8 +117,11 @@ class MemberShares:
     def is_shared(self, topic: str) -> bool:
         """Return whether any member may own the share queues of a topic.
 
-        A retry topic has the mode of its topic.
+        A retry topic has the mode of its topic. A replica that acts owns all of them, since it
+        appends nothing.
         """
+        if self._broker.shares.is_acting:
+            return False
         if topic.startswith(RETRY_PREFIX):
             _, _, topic = topic.partition("+")
         return topic in self._shared
