@@ -47,6 +47,7 @@ LISTS: Final[Mapping[str, str]] = {
     "operation_not_found": "regent operation list",
     "route_not_found": "regent topic list",
     "session_not_found": "regent session list",
+    "share_leases_not_found": "regent queue share list",
     "share_queue_not_found": "regent queue share list",
     "shared_messages_not_found": "regent queue share list",
     "setting_not_found": "regent broker config get GROUP",

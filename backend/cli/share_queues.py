@@ -38,7 +38,7 @@ NAMES: Final[Columns] = {
 COLUMNS: Final[Columns] = {
     **NAMES,
     "MODE": "mode",
-    "OWNER": lambda one: one["owner"] or "nobody",
+    "OWNER": lambda one: one["owner"] or "no member",
     "WAIT#": lambda one: str(len(one["waiters"])),
     "EPOCH#": "lease_epoch",
     "WINDOW": _window,

@@ -47,7 +47,7 @@ class Waiter:
     """Hold a member that asks for a share queue; `until` is when its request lapses.
 
     `has_messages` is whether the member sees a message that its consumers could get. A waiter that
-    an operator has placed is served without a request of its own.
+    an operator has placed is served without a request.
     """
 
     broker_id: int
@@ -286,7 +286,7 @@ class _Turn:
             yield own
 
     def _sliced(self, lease: ShareLease) -> ShareLease:
-        """Limit the time of an owner while another member waits."""
+        """Limit the time of an owner while another member waits (Q21, Q27)."""
         if not lease.waiters:
             return replace(lease, slice_ends_at=None)
         if lease.state is not LeaseState.HELD:

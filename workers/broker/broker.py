@@ -132,7 +132,7 @@ class Broker:
         self.last_copies, self.escape_lock = LastCopies(), asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
-        self.member_shares = MemberShares(self)
+        self.member_shares, self.shared_pops = MemberShares(self), SharedPops(self)
         self.name_servers: NameServers | None = None
         # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
@@ -140,9 +140,8 @@ class Broker:
         facts_changed = self.hot.facts_changed
         self.leading, self.share_moves = LeadingTable(store), ShareMoves(facts_changed, elapsed_ms)
         self.resets, self.readers = OffsetResets(facts_changed), QueueReaders(elapsed_ms())
-        self.polling = LongPolling(self.hot, clock=elapsed_ms)
+        self.polling, self.file_thread = LongPolling(self.hot, clock=elapsed_ms), FileThread()
         self.meters, self.read_threads = Meters(clock(), elapsed_ms()), ReadThreads()
-        self.file_thread = FileThread()
         self.state = BrokerState(
             settings,
             topic_listener=self._on_topic_change,
@@ -157,8 +156,7 @@ class Broker:
         self.consumers, self.producers = Consumers[Caller](facts_changed), Producers[Caller]()
         self.left_out_of_clients: set[tuple[str, tuple[str, ...]]] = set()
         self.locks, self.gate = self._build_locks(), WriteGate()
-        self.routes = TopicRoutes(elapsed_ms)
-        self.peers = self._build_peers(IN_FLIGHT_COUNT_MAX)
+        self.routes, self.peers = TopicRoutes(elapsed_ms), self._build_peers(IN_FLIGHT_COUNT_MAX)
         # Forwarded pulls wait for messages, and sends must not wait behind them.
         self.pull_peers = self._build_peers(FORWARDED_PULL_COUNT_MAX)
         neighbours = Neighbours(self.peers, self._find_neighbours, self.source)
@@ -178,7 +176,6 @@ class Broker:
         self._is_read_limited = False
         self._serve_mappings()
         self.confirmation, self.shares = Confirmation(self), ShareQueues(self)
-        self.shared_pops = SharedPops(self)
         self.member_shares.begin()
 
     def use_leases(self, ask: Ask) -> LeaseKeeper:

@@ -196,11 +196,11 @@ test('a queue that the master always owns is not handed over', async () => {
   expect(screen.queryByRole('button', { name: 'Hand over…' })).toBeNull();
 });
 
-test('a shared queue without a lease belongs to nobody', async () => {
+test('a shared queue without a lease has no owner', async () => {
   const answers = {
     ShareQueues: () => shareQueuesPage([aShareQueue({ mode: 'SHARED', owner: null })]),
   };
   renderConsole('/share-queues', { answers });
 
-  expect(await screen.findByText('nobody')).toBeVisible();
+  expect(await screen.findByText('no member')).toBeVisible();
 });

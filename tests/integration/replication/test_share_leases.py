@@ -83,7 +83,7 @@ async def test_o30_an_owner_that_is_stopped_hands_over_first_and_nothing_comes_t
 
 
 async def test_o18_with_time_sharing_members_take_turns_and_each_message_comes_once(group):
-    # Q21, Q27, Q28.
+    # Q21, Q27, Q28; O21: each hand-over is under load.
     await shared_pair(group)
     assert (await share(group, more=",+share.timeShare=true")).code == 0
     stopped, received = asyncio.Event(), {1: [], 2: []}

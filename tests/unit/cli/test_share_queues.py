@@ -132,7 +132,7 @@ def test_a_shared_queue_names_its_owner_and_who_waits(east, capsys):
     assert run([*SHARE, "show", *WHICH, *WHERE, "--cluster", "east"]) == ExitCode.DONE
 
     shown = capsys.readouterr().out
-    for text in ("SHARED", "nobody", "broker-a-2, broker-a-3 waiting"):
+    for text in ("SHARED", "no member", "broker-a-2, broker-a-3 waiting"):
         assert text in shown
 
 

@@ -249,7 +249,7 @@ def test_an_owner_learns_that_another_member_waits_q26():
     assert awaited(2) == [SQ]
 
 
-def test_a_named_successor_gets_the_share_queue_without_a_request_of_its_own_o30():
+def test_a_named_successor_gets_the_share_queue_without_a_request_o30():
     arbiter = Arbiter()
     arbiter.want(A, 0)
     arbiter.want(C, 0.5)
@@ -264,7 +264,7 @@ def test_a_named_successor_gets_the_share_queue_without_a_request_of_its_own_o30
     assert [one.broker_id for one in arbiter.lease.waiters] == [C.broker_id, A.broker_id]
 
 
-def test_a_successor_that_does_not_ask_in_time_holds_up_nobody_o30():
+def test_a_successor_that_does_not_ask_in_time_holds_up_no_waiter_o30():
     arbiter = Arbiter()
     arbiter.want(A, 0)
     arbiter.lease = arbiter.lease.handed_over(B.broker_id, START + timedelta(seconds=3))

@@ -2,7 +2,8 @@
 
 A heartbeat (4102) names what the member has, wants and gives back. The answer has grants and
 revocations. The member stops by its own clock, whatever else it knows. The log refuses what an
-owner does after its epoch, so the clock is never the only protection.
+owner does after its epoch, so the clock is never the only protection. Turns of members cost more
+than one owner (Q69), so a topic has them by choice.
 """
 
 import asyncio
@@ -309,7 +310,7 @@ class LeaseKeeper:
             lease.owning = self._begin(self._append_own(name, lease))
 
     async def _append_own(self, name: ShareName, lease: _Lease) -> None:
-        """Serve once the lane has the OWN record; a lane with a higher epoch refuses it."""
+        """Serve once the lane has the OWN record (Q24); a lane with a higher epoch refuses it."""
         try:
             is_owned = await self._shares.own(name, lease.epoch)
         except _FAULTS as error:
@@ -386,6 +387,7 @@ class LeaseKeeper:
     def _check(
         self, name: ShareName, lease: _Lease, owned_epoch: int | None, seen: SeenShare, now_s: float
     ) -> None:
+        """Stop at the end of the lease, and give back what consumers here can't use (Q26)."""
         if lease.is_leaving or not lease.is_owned:
             return
         if not self._shares.is_shared(name.topic):

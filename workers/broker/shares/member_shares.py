@@ -137,7 +137,7 @@ class MemberShares:
 
         After a change nobody owns its share queues, and what consumers have is delivered again.
         """
-        # Without a controller nobody has a lease, so the master owns all.
+        # Without a controller no member has a lease, so the master owns all.
         is_leased = self._broker.settings.controller_mode
         is_wanted = is_leased and mode_of(topic) == SHARED_MODE
         if is_wanted or name in self._wanted:
@@ -283,7 +283,10 @@ class MemberShares:
         return []
 
     def propose(self, proposal: Proposal, settle: Settle | None) -> None:
-        """Send records to the sequencer; call back with whether they are in this lane."""
+        """Send records to the sequencer; call back with whether they are in this lane.
+
+        So the cluster hears what a member hands out (Q20, Q25).
+        """
         self._begin(self._propose(proposal, settle))
 
     def send_drafts(self) -> None:

@@ -1,8 +1,9 @@
 """Answer POPs of shared topics at members that do not own the share queues: forward first.
 
 A POP goes to the owner, and is not forwarded again (queue-ownership.md 4.7). Only without an owner,
-or if the owner gives no answer, the member asks for the share queue itself. Ownership does not move
-for each consumer: that was the lesson of Qpid (3.2).
+or if the owner gives no answer, the member asks for the share queue itself. So a client that
+reaches any member is served (Q88, Q89, Q91). Ownership does not move
+for each consumer: that was the lesson of Qpid (queue-ownership.md 3.2).
 """
 
 import asyncio
