@@ -124,8 +124,7 @@ class Broker:
         # One message that escaped from another group is searched and stored at a time.
         self.last_copies, self.escape_lock = LastCopies(), asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
-        self.hot = self._build_hot_path()
-        self.member_shares = MemberShares(self)
+        self.hot, self.member_shares = self._build_hot_path(), MemberShares(self)
         self.name_servers: NameServers | None = None
         # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
@@ -171,7 +170,6 @@ class Broker:
         self._is_read_limited = False
         self._serve_mappings()
         self.confirmation, self.shares = Confirmation(self), ShareQueues(self)
-        self.member_shares.begin()
 
     def _build_locks(self) -> QueueLocks:
         """Keep the holders in the log if a controller may choose another master."""
