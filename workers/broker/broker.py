@@ -176,7 +176,6 @@ class Broker:
         self._is_read_limited = False
         self._serve_mappings()
         self.confirmation, self.shares = Confirmation(self), ShareQueues(self)
-        self.member_shares.begin()
 
     def use_leases(self, ask: Ask) -> LeaseKeeper:
         """Share queues with the other members of the group by lease, from now on (ADR 23).

@@ -145,6 +145,7 @@ class BrokerServer:
         """Serve clients and keep the name servers informed."""
         broker = self.broker
         broker.state.add_system_topics()
+        broker.member_shares.begin()
         broker.flusher.start()
         broker.indexer.start()
         broker.timers.begin()

@@ -4,7 +4,12 @@ import asyncio
 import time
 from datetime import UTC, datetime
 
+from backend.brokers.asking import Brokers
+from backend.brokers.client import RemotingClient
+from backend.clients.clock import SystemClock
+from backend.domain.share_queue import ShareMode, ShareQueueFilter
 from backend.remoting.request_code import RequestCode
+from backend.services.consumer_group.share_queues import list_share_queues
 from tests.integration.broker.popping import ack, bodies, pop, pop_fields, popped
 from tests.integration.replication.popping import consumer, send_many
 from tests.integration.replication.sharing import (
@@ -26,6 +31,25 @@ async def shared_trio(group):
         await await_mode(group, number, "SHARED")
 
 
+async def shown_queue(group):
+    """Return the only share queue that users see."""
+    client = RemotingClient()
+    try:
+        found = await list_share_queues(
+            ShareQueueFilter(topic="orders"),
+            size=10,
+            after=None,
+            database=group.name_server.controller.database,
+            brokers=Brokers(client),
+            clock=SystemClock(),
+        )
+    finally:
+        await client.aclose()
+    assert found.unknown == ()
+    (shown,) = found.page.items
+    return shown
+
+
 async def test_o16_the_first_pop_at_a_replica_makes_it_the_owner(group):
     await shared_pair(group)
     await send_many(group, 1, 2)
@@ -37,6 +61,10 @@ async def test_o16_the_first_pop_at_a_replica_makes_it_the_owner(group):
     assert [await ack(client, one) for one in found] == [0, 0]
     lease = await lease_of(group)
     assert (lease.owner.broker_id, lease.epoch) == (2, 1)
+    shown = await shown_queue(group)
+    assert (shown.held.mode, shown.waiters) == (ShareMode.SHARED, ())
+    assert str(shown.owner) == "broker-t-2"
+    assert shown.owner_address.endswith(f":{group.agents[1].port}")
 
 
 async def test_an_idle_group_sends_no_lease_heartbeats_q82(group):

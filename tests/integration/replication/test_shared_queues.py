@@ -38,7 +38,7 @@ MESSAGE_COUNT = 200
 
 @pytest.fixture
 async def members(group):
-    """Three members in this process, all in sync; the first is master, and nobody owns anything."""
+    """Three members in this process, all in sync. No share queue has an owner yet."""
     async with AsyncExitStack() as stack:
         members = Members(group, stack)
         for broker_id in (1, 2, 3):
@@ -49,7 +49,7 @@ async def members(group):
 
 @pytest.fixture
 async def survivors(group):
-    """A master in a process of its own, which can be killed, and two members in this one."""
+    """A master in another process, which can be killed, and two members in this one."""
     async with AsyncExitStack() as stack:
         await group.add(storePathRootDir=str(store_with_topic(group)))
         await group.await_state(1, 1, {1})
@@ -65,7 +65,7 @@ async def pop_some(member, **fields):
 
 
 async def test_a_member_hands_out_what_it_owns_from_its_own_copy(members):
-    # Q19, Q23, Q24, Q89, Q91: whoever does not own a queue says who does.
+    # Q19, Q23, Q24, Q89, Q91: a member that does not own a queue names the owner.
     sent = await members.send(1, 4)
     await members.own(2, [ONE])
 
@@ -323,7 +323,7 @@ async def test_o31_an_owner_goes_on_after_its_sequencer_died(survivors):
     assert bodies([*found, *rest]) == sent
 
 
-async def test_a_fallback_after_a_failover_owns_only_what_nobody_else_does(survivors):
+async def test_a_fallback_after_a_failover_owns_only_what_no_living_member_does(survivors):
     members = survivors
     await members.own(2, [ONE])
     await members.own(3, [TWO])

@@ -46,7 +46,7 @@ class Uncontrolled:
         raise _not_controlled()
 
     async def ask_master(self, _code: int, _ext: Mapping[str, str], _body: bytes) -> Command:
-        """Ask nobody: only members under a controller share queues.
+        """Refuse: only members under a controller share queues.
 
         Raises:
             ConnectionError: always.

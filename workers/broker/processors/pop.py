@@ -530,7 +530,7 @@ async def on_change_invisible_time(broker: Broker, caller: Caller, command: Comm
     broker.shares.wake(header.topic, header.queue_id)
     if position is None:
         return reply
-    # Another member may own the share queue: it is told by the log.
+    # Another member may own the share queue, and learns it from the log.
     broker.membership.appended()
     late = answer(command, code=ResponseCode.SYSTEM_ERROR, remark="FLUSH_DISK_TIMEOUT")
     return await broker.membership.stored(position, reply, late)

@@ -73,7 +73,7 @@ async def on_get_share_messages(broker: Broker, _caller: Caller, command: Comman
         is_leading=broker.shares.is_leading,
         led_ms=broker.shares.led_ms,
         queue=None if queue is None else _queue(broker, queue),
-        messages=_messages(broker, group, messages),
+        messages=_messages(broker, topic, group, messages),
     )
     return answer(command, body=java_json.encode(body))
 
@@ -189,13 +189,16 @@ def _age_ms(broker: Broker, at_ms: int | None) -> int | None:
 
 
 def _messages(
-    broker: Broker, group: str, messages: list[HeldShareMessage]
+    broker: Broker, topic: str, group: str, messages: list[HeldShareMessage]
 ) -> list[ShareMessageBody]:
     """Name the consumers that have messages: a member, a client that left, or neither."""
     online = broker.consumers.find(group)
     members = {} if online is None else online.members
     client_ids = {one.connection_id: client.client_id for one, client in members.items()}
     present = set(client_ids.values())
+    # Deadlines are in the lane where other members may own the share queue, so all have one clock.
+    is_shared = broker.member_shares.is_shared(topic)
+    now_ms = broker.clock() if is_shared else broker.elapsed_ms()
     bodies = []
     for one in messages:
         connection_id, client_id, is_connected = one.connection_id, None, False
@@ -214,7 +217,7 @@ def _messages(
                 is_connected=is_connected,
                 acquired_ms=max(0, broker.clock() - one.pop_time_ms),
                 delivered_ms=max(0, broker.clock() - one.first_pop_ms),
-                due_in_ms=max(0, one.due_ms - broker.elapsed_ms()),
+                due_in_ms=max(0, one.due_ms - now_ms),
                 delivery_count=one.count,
             )
         )

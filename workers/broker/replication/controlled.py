@@ -277,7 +277,7 @@ class Controlled(OwnLocks):
             shares.advance()
         elif shares.is_any:
             # Owners among the replicas hand out what is confirmed.
-            self.master.listener.tell_later()
+            self.master.listener.announce_later()
 
     def _announce(self, broker_id: int, epoch: int) -> None:
         """Register at name servers with the id of the role."""

@@ -157,7 +157,7 @@ class ReplicaSession(asyncio.Protocol):
             is_due=now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000
         )
 
-    def tell(self, *, is_due: bool = False) -> None:
+    def announce(self, *, is_due: bool = False) -> None:
         """Send the confirmed position if it is news, or if a sign of life is due."""
         watcher, link = self._watcher, self._link
         if watcher is None or link is None:
@@ -214,7 +214,7 @@ class HaListener:
         self._sessions: set[ReplicaSession] = set()
         self._by_id: dict[int, ReplicaSession] = {}
         self.watcher: Watcher | None = None
-        self._will_send = self._will_tell = False
+        self._will_send = self._will_announce = False
 
     def next_number(self) -> int | None:
         """Return the number of the next plain connection; None in the other protocol."""
@@ -283,16 +283,16 @@ class HaListener:
         self._will_send = False
         self.appended()
 
-    def tell_later(self) -> None:
+    def announce_later(self) -> None:
         """Send the confirmed position after the answers of this turn, where nothing else does."""
-        if self._sessions and not self._will_tell:
-            self._will_tell = True
-            asyncio.get_running_loop().call_soon(self._tell)
+        if self._sessions and not self._will_announce:
+            self._will_announce = True
+            asyncio.get_running_loop().call_soon(self._announce)
 
-    def _tell(self) -> None:
-        self._will_tell = False
+    def _announce(self) -> None:
+        self._will_announce = False
         for session in list(self._sessions):
-            session.tell()
+            session.announce()
 
     def tick(self, now_s: float) -> None:
         """Do the periodic work; called a few times a second."""

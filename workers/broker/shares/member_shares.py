@@ -23,7 +23,7 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.headers import PopMessageHeader, encode_header
 from backend.remoting.headers.base import decode_header
 from backend.remoting.headers.shares import SharesAppendedHeader, ShareStateAppendHeader
-from backend.remoting.names import share_state_topic
+from backend.remoting.names import pop_retry_topic, share_state_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.attributes import SHARED_MODE
@@ -42,7 +42,7 @@ ANY_QUEUE: Final = -1
 TICK_S: Final = 0.2
 RETRY_S: Final = 0.2
 APPLIED_S_MAX: Final = 3.0
-"""How long a replica waits for a confirmed record of its own; then the outcome is unknown."""
+"""How long a replica waits for its own confirmed record; then the outcome is unknown."""
 
 Proposal = tuple[list[int], bytes]
 """The numbers of records in the engine, and the records."""
@@ -76,7 +76,7 @@ class SeenShare:
     """The lease epoch of its last owner."""
 
     owner: int | None
-    """The broker id of the owner; None if nobody owns it."""
+    """The broker id of the owner; None without one."""
 
     has_messages: bool
     """Whether a message can be delivered now."""
@@ -93,7 +93,7 @@ class MemberShares:
 
         self._wanted: set[str] = set()
         self._shared: set[str] = set()
-        self._is_begun = False
+        self._is_begun = self._is_over = False
         self._owned: dict[ShareName, int] = {}
         self._may_follow = self._follows = False
         self._changed = asyncio.Event()
@@ -135,7 +135,7 @@ class MemberShares:
     def topic_changed(self, name: str, topic: TopicConfig | None) -> None:
         """Use the mode that a topic has now.
 
-        After a change nobody owns its share queues, and what consumers have is delivered again.
+        After a change its share queues have no owner, and what consumers have is delivered again.
         """
         # Without a controller no member has a lease, so the master owns all.
         is_leased = self._broker.settings.controller_mode
@@ -185,8 +185,13 @@ class MemberShares:
 
     def serves(self, header: PopMessageHeader) -> bool:
         """Return whether a queue that a POP asks for is owned here, itself or a retry topic."""
+        serves, group = self._broker.hot.serves_any_share, header.consumer_group
         named = None if header.queue_id == ANY_QUEUE else header.queue_id
-        return self._broker.hot.serves_any_share(header.topic, named, header.consumer_group)
+        if serves(header.topic, named, group):
+            return True
+        # An orderly consumer gets no messages of retry topics.
+        retry_topic = pop_retry_topic(group, header.topic)
+        return not header.is_ordered and serves(retry_topic, None, group)
 
     async def own(self, name: ShareName, epoch: int) -> bool:
         """Own a share queue by a lease, and hand out its messages.
@@ -194,9 +199,11 @@ class MemberShares:
         Return once the record of it is in the lane of this member. False if another member has a
         later epoch, or if the share queue is unknown.
         """
+        await self._await_lane()
         record = self._broker.hot.own_record(*name, epoch)
         if record is None or await self._submit_surely(record) != DONE:
             return False
+        await self._await_lane()
         return self._serve(name, epoch)
 
     async def own_as_sequencer(self, name: ShareName) -> int | None:
@@ -231,6 +238,7 @@ class MemberShares:
         Deliveries in progress end before.
         """
         self.stop(name)
+        await self._await_lane()
         while self._broker.hot.lock_share(*name):
             await self._changed.wait()
         record = self._broker.hot.unown_record(*name, wants_again)
@@ -314,6 +322,7 @@ class MemberShares:
                 if self._owned:
                     self._tick()
         finally:
+            self._is_over = True
             for task in self._tasks:
                 task.cancel()
 
@@ -336,6 +345,11 @@ class MemberShares:
                 broker.shares.wake(topic, queue_id)
         else:
             self.send_drafts()
+
+    async def _await_lane(self) -> None:
+        """Wait for the next master while there is none: only then the lane goes on."""
+        while not (self._is_sequencer or self._follows):
+            await self._changed.wait()
 
     @property
     def _is_sequencer(self) -> bool:
@@ -460,6 +474,9 @@ class MemberShares:
         return is_there and self._broker.hot.shares_end >= position
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._is_over:
+            work.close()
+            return
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._end)

@@ -349,7 +349,7 @@ impl HotPath {
         elapsed_ms: i64,
     ) -> Option<u64> {
         let shares = &self.0.hot.shares;
-        shares.next_offset((topic, queue_id, group), elapsed_ms)
+        shares.next_offset((topic, queue_id, group), (now_ms(), elapsed_ms))
     }
 
     fn client_left_shares(

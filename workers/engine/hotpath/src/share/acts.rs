@@ -201,12 +201,17 @@ impl Shares {
     pub fn next_offset(
         &self,
         (topic, queue_id, group): (&str, i32, &str),
-        elapsed_ms: i64,
+        (now_ms, elapsed_ms): (i64, i64),
     ) -> Option<u64> {
         let reign = self.reign();
         let reign = reign.as_ref()?;
         let wired = reign.lane.get(reign.lane.find(topic, queue_id, group)?)?;
-        let mut ready = wired.queue.ready(elapsed_ms, wired.policy.attempts);
+        let clock_ms = if reign.is_shared(topic) {
+            now_ms
+        } else {
+            elapsed_ms
+        };
+        let mut ready = wired.queue.ready(clock_ms, wired.policy.attempts);
         Some(ready.next().unwrap_or(wired.queue.end()))
     }
 

@@ -4,6 +4,8 @@
 //! is the sequencer: it judges records, its own and those of replicas, and appends them. A replica applies the lane
 //! up to the confirmed position. It proposes what it hands out, and answers once it meets its own records there.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use ahash::{AHashMap, AHashSet};
 use regent_commitlog::{AppendError, Store, StoreError};
 use regent_share::{Body, Decoded, Delivery, FALLBACK, Ranges, Record, Records, Refused, Snapshot};
@@ -23,9 +25,15 @@ pub(super) struct Following {
     next: u64,
     /// What is proposed of each share queue and is not in this lane yet, by number.
     proposed: AHashMap<u64, Vec<(u64, Record)>>,
-    /// The number of the next proposal.
+    /// The number of the records that are proposed next.
     number: u64,
     draft: Vec<u8>,
+}
+
+/// No two proposals of a process have one number: the outcome of one may come when the replica follows anew.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Records for the sequencer.
@@ -111,7 +119,10 @@ impl Shares {
     /// The log is damaged there.
     pub fn follow(&self, store: &Store, reigning: Reigning) -> Result<(), AppendError> {
         let mut reign = Reign::new(reigning, replay::Replayed::default());
-        reign.following = Some(Following::default());
+        reign.following = Some(Following {
+            number: next_number(),
+            ..Following::default()
+        });
         reign.catch_up(store)?;
         *self.0.lock() = Some(reign);
         Ok(())
@@ -156,7 +167,14 @@ impl Shares {
         if reign.appends() {
             return reign.begin_mode(store, config, topic, now_ms);
         }
-        reign.drop_acquisitions();
+        if reign.is_acting {
+            return Ok(false);
+        }
+        if let Some(following) = &mut reign.following {
+            // Acquisitions of the topic were left out while its mode was not known here.
+            following.next = 0;
+        }
+        reign.catch_up(store)?;
         Ok(false)
     }
 
@@ -486,6 +504,9 @@ impl Reign {
     }
 
     pub(super) fn is_shared_queue(&self, sq_id: u64) -> bool {
+        if self.shared.is_empty() {
+            return false;
+        }
         let wired = self.lane.get(sq_id);
         wired.is_some_and(|wired| self.is_shared(&wired.name.topic))
     }
@@ -558,8 +579,7 @@ impl Reign {
         if following.draft.is_empty() {
             return None;
         }
-        let number = following.number;
-        following.number += 1;
+        let number = std::mem::replace(&mut following.number, next_number());
         Some(Proposal {
             numbers: vec![number],
             records: std::mem::take(&mut following.draft),
