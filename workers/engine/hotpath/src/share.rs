@@ -24,6 +24,7 @@ mod finished;
 mod listing;
 mod logical;
 mod replay;
+mod versions;
 
 pub(crate) use acts::Wish;
 pub use acts::{Change, Dead, Finished, Former, Renewed};
@@ -60,6 +61,8 @@ pub struct Reigning {
     pub segment_size: u64,
     /// Whether this broker is a replica that acts for its master: then nothing is written.
     pub is_acting: bool,
+    /// The newest version of records that this broker reads and writes.
+    pub version_max: u16,
 }
 
 /// The time in which this broker decides.
@@ -89,6 +92,8 @@ pub(crate) struct Reign {
     pub(crate) end: u64,
     snapshot_position: Option<u64>,
     bytes_since_snapshot: u64,
+    /// The version of the broker group: the next record comes behind a VERSION record, if it is later than the lane's.
+    wanted_version: u16,
 }
 
 /// An attempt to receive from an ordered share queue.
@@ -115,17 +120,22 @@ pub struct Beginning {
 }
 
 impl Shares {
-    /// Begin to decide, with the state that the log holds.
+    /// Begin to decide, with the state that the log holds. Returns the version of the lane: if this broker does not
+    /// read it, records are missing from the state, and nothing begins (O45).
     ///
     /// # Errors
     /// The log is damaged there.
-    pub fn lead(&self, store: &Store, reigning: Reigning) -> Result<(), AppendError> {
+    pub fn lead(&self, store: &Store, reigning: Reigning) -> Result<u16, AppendError> {
         let Replayed {
             lane,
             end,
             snapshot_position,
             bytes_since_snapshot,
-        } = replay::replay(store, &reigning.topic)?;
+        } = replay::replay(store, &reigning.topic, reigning.version_max)?;
+        let version = lane.version();
+        if version > reigning.version_max {
+            return Ok(version);
+        }
         let last = lane.iter().map(|(_, wired)| wired.queue.epoch()).max();
         let epoch = reigning.epoch.max(last.unwrap_or(0) + 1);
         *self.0.lock() = Some(Reign {
@@ -145,8 +155,9 @@ impl Shares {
             end,
             snapshot_position,
             bytes_since_snapshot,
+            wanted_version: version,
         });
-        Ok(())
+        Ok(version)
     }
 
     /// Decide nothing any more.
@@ -330,17 +341,7 @@ impl Shares {
         if let Some(topic) = topic.filter(|_| group.is_none()) {
             reign.logical.remove(topic);
         }
-        let is_meant = |wired: &regent_share::Wired| {
-            topic.is_none_or(|topic| wired.name.topic == topic)
-                && group.is_none_or(|group| wired.name.group == group)
-        };
-        let meant = reign.lane.iter().filter(|(_, wired)| is_meant(wired));
-        let removed = meant.filter_map(|(sq_id, _)| {
-            let record = reign.lane.wire_record(sq_id, regent_share::REMOVED)?;
-            Some((vec![record], sq_id))
-        });
-        let removed: Vec<_> = removed.collect();
-        for (records, ids) in messages_of(removed) {
+        for (records, ids) in reign.removal(topic, group) {
             reign.append(store, config, &records, now_ms)?;
             for sq_id in ids {
                 reign.leave(sq_id);
@@ -440,12 +441,12 @@ impl Reign {
             records.iter().for_each(|record| self.apply(record));
             return Ok(None);
         }
-        let mut body = Vec::new();
-        records.iter().for_each(|record| record.encode(&mut body));
+        let switch = self.switch();
+        let body = encoded(switch.iter().chain(records));
         let topic = Arc::clone(&self.topic);
         let message = lane_message(&topic, config, &body, now_ms, &[]);
         let appended = store.writer()?.append(&message, now_ms)?;
-        self.note(&appended, records);
+        self.note(&appended, switch.iter().chain(records));
         Ok(Some(appended.queue_offset + 1))
     }
 
@@ -458,19 +459,19 @@ impl Reign {
         records: &[Record],
         now_ms: i64,
     ) -> Result<Vec<Appended>, AppendError> {
-        let mut body = Vec::new();
-        records.iter().for_each(|record| record.encode(&mut body));
+        let switch = self.switch();
+        let body = encoded(switch.iter().chain(records));
         let topic = Arc::clone(&self.topic);
         let mut unit = messages.to_vec();
         unit.push(lane_message(&topic, config, &body, now_ms, &[]));
         let appended = store.writer()?.append_unit(&unit, now_ms)?;
         if let Some(last) = appended.last() {
-            self.note(last, records);
+            self.note(last, switch.iter().chain(records));
         }
         Ok(appended)
     }
 
-    fn note(&mut self, appended: &Appended, records: &[Record]) {
+    fn note<'a>(&mut self, appended: &Appended, records: impl Iterator<Item = &'a Record>) {
         self.end = appended.log_position + u64::from(appended.size);
         self.bytes_since_snapshot += u64::from(appended.size);
         for record in records {
@@ -482,7 +483,9 @@ impl Reign {
         let again_count = self.redelivered_count(record);
         let applied = self.lane.apply(record);
         debug_assert!(applied.is_ok(), "{applied:?}: {record:?}");
-        if let Ok(applied) = applied {
+        if let Ok(applied) = applied
+            && record.sq_id != 0
+        {
             let counts = self.counts.entry(record.sq_id).or_default();
             counts.add(&record.body, applied.done.count(), again_count);
         }
@@ -601,10 +604,17 @@ impl Reign {
             body: Body::Mark { sync_point: 0 },
         };
         if let Some(last) = bodies.last_mut() {
-            end.encode(last);
+            // Readers of the first release end a snapshot at any other record than MARK in an earlier message.
+            last.extend(encoded(self.version_record().iter().chain([&end])));
         }
         bodies
     }
+}
+
+fn encoded<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<u8> {
+    let mut body = Vec::new();
+    records.for_each(|record| record.encode(&mut body));
+    body
 }
 
 fn lane_message<'a>(

@@ -69,6 +69,7 @@ fn open(dir: &Path, is_acting: bool, body_size_max: usize) -> (Store, HotPath) {
         member: 1,
         segment_size: 8 << 20,
         is_acting,
+        version_max: regent_share::VERSION,
     };
     hot.shares.lead(&store, reigning).unwrap();
     (store, hot)

@@ -152,7 +152,9 @@ type Dead = (String, i32, String, u64, u16);
 
 #[pymethods]
 impl HotPath {
-    #[pyo3(signature = (topic, *, epoch, member, segment_size_bytes, is_acting=false))]
+    #[pyo3(signature = (topic, *, epoch, member, segment_size_bytes, is_acting=false,
+                        version_max=regent_share::VERSION))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn lead_shares(
         &self,
         py: Python<'_>,
@@ -161,16 +163,41 @@ impl HotPath {
         member: u64,
         segment_size_bytes: u64,
         is_acting: bool,
-    ) -> PyResult<()> {
+        version_max: u16,
+    ) -> PyResult<u16> {
         let reigning = Reigning {
             topic,
             epoch,
             member,
             segment_size: segment_size_bytes.max(1),
             is_acting,
+            version_max,
         };
         let hot = &self.0.hot;
         (self.0.store).run(py, |store| Ok(hot.shares.lead(store, reigning)?))
+    }
+
+    #[getter]
+    fn shares_version(&self) -> Option<u16> {
+        self.0.hot.shares.version()
+    }
+
+    fn raise_shares_version(&self, py: Python<'_>, version: u16) -> PyResult<bool> {
+        let hot = &self.0.hot;
+        (self.0.store).run(py, |store| {
+            Ok(hot
+                .shares
+                .raise_version(store, hot.config(), version, now_ms())?)
+        })
+    }
+
+    fn compact_shares(&self, py: Python<'_>, version: u16) -> PyResult<bool> {
+        let hot = &self.0.hot;
+        (self.0.store).run(py, |store| {
+            Ok(hot
+                .shares
+                .compact(store, hot.config(), version, now_ms())?)
+        })
     }
 
     #[getter]

@@ -17,9 +17,17 @@ pub(crate) struct Replayed {
 }
 
 /// Read a lane from its last complete snapshot on, whether or not readers see the records.
-pub(crate) fn replay(store: &Store, topic: &str) -> Result<Replayed, StoreError> {
+pub(crate) fn replay(
+    store: &Store,
+    topic: &str,
+    version_max: u16,
+) -> Result<Replayed, StoreError> {
     let (low, end) = store.held_offsets(topic, LANE).unwrap_or_default();
-    let reader = Reader { store, topic };
+    let reader = Reader {
+        store,
+        topic,
+        version_max,
+    };
     let snapshot = reader.last_snapshot(low, end)?;
     let mut replayed = Replayed {
         lane: Lane::default(),
@@ -50,6 +58,7 @@ pub(crate) fn replay(store: &Store, topic: &str) -> Result<Replayed, StoreError>
 struct Reader<'a> {
     store: &'a Store,
     topic: &'a str,
+    version_max: u16,
 }
 
 impl Reader<'_> {
@@ -61,7 +70,7 @@ impl Reader<'_> {
         let damaged = |reason: String| StoreError::Corrupt { position, reason };
         let message = RecordView::parse(&content).map_err(|damage| damaged(damage.to_string()))?;
         let mut records = Vec::new();
-        for read in Records::new(message.body) {
+        for read in Records::up_to(self.version_max, message.body) {
             match read.map_err(|error| damaged(error.to_string()))? {
                 Decoded::Known(record) => records.push(record),
                 Decoded::Unknown { .. } => {}
