@@ -40,6 +40,7 @@ REPLICA_COLUMNS: Final[Columns] = {
     "EPOCH#": "epoch",
     "LOG END#": "max_offset",
     "CONFIRMED#": "confirm_offset",
+    "VERSION#": "protocol_version",
     "LAST HEARTBEAT": ("last_heartbeat_at", time_text),
 }
 

@@ -32,3 +32,9 @@ class TakeShareQueuesHeader(Header, frozen=True, kw_only=True):
 
     topic: str
     global_id: Int32
+
+
+class CompactShareQueuesHeader(Header, frozen=True, kw_only=True):
+    """The version of the records in which the lane is written anew (7037)."""
+
+    version: Int32

@@ -1087,7 +1087,7 @@ class HotPath:
 
     @property
     def shares_version(self) -> int | None:
-        """The version of the records that may be in the lane; None if no share queue is owned."""
+        """The version of the next records of the lane; None if no share queue is owned."""
 
     def raise_shares_version(self, version: int) -> bool:
         """Write records of a later version from now on; return whether the lane got a record.

@@ -7,10 +7,11 @@ use super::{Reign, Shares, messages_of};
 use crate::broker::HotPathConfig;
 
 impl Shares {
-    /// The version of the lane; `None` if this broker does not lead.
+    /// The version of the next record; `None` if this broker does not lead.
     #[must_use]
     pub fn version(&self) -> Option<u16> {
-        self.reign().as_ref().map(|reign| reign.lane.version())
+        let reign = self.reign();
+        reign.as_ref().map(|it| it.lane.version().max(it.wanted_version))
     }
 
     /// Write records of a later version from now on: all members of the group read it (Q80). Returns whether a
