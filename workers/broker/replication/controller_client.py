@@ -35,7 +35,11 @@ from backend.remoting.headers import (
     encode_header,
 )
 from backend.remoting.java_json import InvalidJson
-from backend.remoting.request_code import FIRST_PROTOCOL_VERSION, RequestCode
+from backend.remoting.request_code import (
+    FIRST_PROTOCOL_VERSION,
+    PROTOCOL_VERSION,
+    RequestCode,
+)
 from backend.remoting.response_code import ResponseCode
 from backend.requester import ANSWER_TIMEOUT_S, Requester, connect
 from workers.broker.replication.acknowledgement import LeasePolicy
@@ -136,8 +140,8 @@ class ControllerClient:
         own_address: str,
         timeout_ms: int,
         priority: int,
-        protocol_version: int,
         on_notice: Callable[[ReplicaGroupState], None],
+        protocol_version: int = PROTOCOL_VERSION,
     ) -> None:
         self._addresses = addresses
         self._own_address = own_address
