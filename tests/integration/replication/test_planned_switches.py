@@ -27,8 +27,8 @@ class Sender:
     It asks for the route when it is refused, and only then.
     """
 
-    def __init__(self, name, name_server_port, pause_s=0.0):
-        self.name, self.name_server_port, self.pause_s = name, name_server_port, pause_s
+    def __init__(self, name, name_server_port):
+        self.name, self.name_server_port = name, name_server_port
         self.acknowledged, self.refusals, self.attempts_max = [], [], 0
         self.clients = {}
 
@@ -46,8 +46,6 @@ class Sender:
                 attempts += 1
             self.attempts_max = max(self.attempts_max, attempts)
             self.acknowledged.append(body)
-            if self.pause_s:
-                await asyncio.sleep(self.pause_s)
 
     async def client_of(self, address):
         if address not in self.clients:
@@ -66,13 +64,12 @@ async def master_of(names):
 
 
 @asynccontextmanager
-async def sending(group, eventually, *, count=SENDER_COUNT, pause_s=0.0):
+async def sending(group, eventually):
     """Have several clients send, before and after what happens in between."""
     await group.send(1, b"first", topic=TOPIC)
     for number in range(1, len(group.agents) + 1):
         await await_topic(group.client(number))
-    port = group.name_server.port
-    senders = [Sender(b"s%d" % i, port, pause_s) for i in range(count)]
+    senders = [Sender(b"s%d" % i, group.name_server.port) for i in range(SENDER_COUNT)]
     is_over = asyncio.Event()
 
     async def flow():

@@ -21,8 +21,8 @@ from tests.integration.broker.popping import ack, pop
 from tests.integration.operations.agents import ANNA, Operator
 from tests.integration.replication.conftest import GROUP, read_all
 from tests.integration.replication.popping import consumer, send_many
-from tests.integration.replication.test_planned_switches import elect, master_of, sending
-from tests.waiting import PATIENCE_S
+from tests.integration.replication.test_planned_switches import elect, master_of
+from tests.waiting import PATIENCE_S, eventually
 
 CLUSTER = "TestCluster"
 OLDER = {"protocolVersionMax": "1"}
@@ -131,52 +131,68 @@ async def end_group(client, name):
     assert told.code == 0, told.remark
 
 
-@asynccontextmanager
-async def receiving(group, found):
-    """Have a consumer receive and acknowledge from the present master, wherever that is."""
-    is_over = asyncio.Event()
+class Traffic:
+    """A producer and a consumer that follow the master of a group, until it is over."""
 
-    async def run():
-        names = await Client.connect(group.name_server.port)
-        while not is_over.is_set():
+    def __init__(self, group):
+        self._group = group
+        self.sent, self.received = set(), set()
+        self._is_over = False
+
+    @asynccontextmanager
+    async def flowing(self):
+        await self._group.send(1, b"first")
+        tasks = [asyncio.create_task(self._follow(one)) for one in (self._send, self._receive)]
+        await eventually(self._flows())
+        try:
+            yield
+            # The group serves at its end as at its beginning.
+            await eventually(self._flows())
+        finally:
+            self._is_over = True
+            await asyncio.gather(*tasks)
+
+    def _flows(self):
+        sent, received = len(self.sent), len(self.received)
+        return lambda: len(self.sent) > sent + 20 and len(self.received) > received + 20
+
+    async def _follow(self, act):
+        names = await Client.connect(self._group.name_server.port)
+        while not self._is_over:
             try:
-                port = int((await master_of(names)).rpartition(":")[2])
-                client = await Client.connect(port)
+                client = await Client.connect(int((await master_of(names)).rpartition(":")[2]))
                 try:
-                    await receive(client)
+                    await act(client)
                 finally:
                     client.writer.close()
             except (OSError, EOFError, RemotingError, AssertionError):
-                # The master is another one: a POP, or its connection, was refused.
+                # The master is another one: a request, or its connection, was refused.
                 await asyncio.sleep(0.05)
         names.writer.close()
 
-    async def receive(client):
+    async def _send(self, client):
+        while not self._is_over:
+            body = b"%d" % len(self.sent)
+            assert (await client.send("orders", body)).code == 0
+            self.sent.add(body)
+            await asyncio.sleep(0.005)
+
+    async def _receive(self, client):
         await client.heartbeat("g", "orders")
-        while not is_over.is_set():
+        while not self._is_over:
             for one in await pop(client, "orders"):
                 # An acknowledgement without an answer may have finished the message.
-                found.add(one.body)
+                self.received.add(one.body)
                 await ack(client, one)
 
-    task = asyncio.create_task(run())
-    try:
-        yield
-    finally:
-        is_over.set()
-        await task
 
-
-async def test_o43_three_brokers_are_upgraded_under_load_and_no_message_is_lost(
-    group, upgrader, eventually
-):
+async def test_o43_three_brokers_are_upgraded_under_load_and_no_message_is_lost(group, upgrader):
     # Q72, Q75, Q78, Q80
     await group.add_many(3, **OLDER)
-    received, order = set(), []
+    traffic, order = Traffic(group), []
     assert await upgrader.versions() == (1, {1: 1, 2: 1, 3: 1})
 
-    flow = sending(group, eventually, count=4, pause_s=0.02)
-    async with flow as senders, receiving(group, received):
+    async with traffic.flowing():
         planned = await upgrader.begin("upgrade_broker_group")
         while (number := await upgrader.next_restart(planned.id, order)) is not None:
             order.append(number)
@@ -189,15 +205,14 @@ async def test_o43_three_brokers_are_upgraded_under_load_and_no_message_is_lost(
     assert await upgrader.versions() == (2, {1: 2, 2: 2, 3: 2})
     master, epoch, members = await group.state()
     assert (master in {2, 3}, epoch, members) == (True, 2, {1, 2, 3})
-    sent = {b"first", *(body for sender in senders for body in sender.acknowledged)}
-    assert set(await read_all(group.client(master))) >= sent
+    assert set(await read_all(group.client(master))) >= traffic.sent
     client = await consumer(group, master)
 
     async def are_received():
         for one in await pop(client, "orders"):
             assert await ack(client, one) == 0
-            received.add(one.body)
-        return received >= sent
+            traffic.received.add(one.body)
+        return traffic.received >= traffic.sent
 
     await eventually(are_received)
     await end_group(client, "late")
@@ -207,9 +222,7 @@ async def test_o43_three_brokers_are_upgraded_under_load_and_no_message_is_lost(
     assert kinds(records)[-1] == DROP
 
 
-async def test_o44_a_newer_master_in_an_older_group_writes_the_older_records(
-    group, upgrader, eventually
-):
+async def test_o44_a_newer_master_in_an_older_group_writes_the_older_records(group, upgrader):
     # Q79, Q80, OI-10
     await group.add(**OLDER)
     await group.await_state(1, 1, {1})
@@ -241,9 +254,7 @@ async def test_o44_a_newer_master_in_an_older_group_writes_the_older_records(
     assert (check_versions(records), kinds(records)[-1]) == (2, DROP)
 
 
-async def test_o45_an_older_broker_is_refused_until_the_version_is_lowered(
-    group, upgrader, eventually
-):
+async def test_o45_an_older_broker_is_refused_until_the_version_is_lowered(group, upgrader):
     await group.add_many(2)
     await send_many(group, 1, 3)
     client = await consumer(group, 1)
