@@ -159,7 +159,7 @@ def upgrade_broker_group(given: Given) -> Mapping[str, Any]:
 def lower_protocol_version(given: Given) -> Mapping[str, Any]:
     """Lower the protocol version of a broker group, so that older releases can join again.
 
-    The master writes all share queues anew in records of that version. The version stays until the
+    The master writes all share queues again in records of that version. The version stays until the
     next `regent controller upgrade`.
 
     Examples:

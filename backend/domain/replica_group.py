@@ -283,7 +283,7 @@ def register_replica(
     register_code: str | None = None,
     protocol_version: int | None = None,
 ) -> Change | None:
-    """Record the address and the protocol version of a replica.
+    """Record the address and the protocol version of a replica (Q75).
 
     A sent code must be the one that is bound to the id. The version of the group rises if this was
     its lowest member.

@@ -215,7 +215,7 @@ class RequestCode(IntEnum):
     TAKE_FINISHED_SHARES = 7035, FIRST_PROTOCOL_VERSION
     # Ours: the next leader of a logical queue takes its share queues over.
     TAKE_SHARE_QUEUES = 7036, FIRST_PROTOCOL_VERSION
-    # Ours: the lane of a master is written anew, in records of a former version.
+    # Ours: the lane of a master is written again, in records of a former version.
     COMPACT_SHARE_QUEUES = 7037, 2
 
 

@@ -99,7 +99,7 @@ class ReleaseShareMessages(Change):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactShareQueues(Change):
-    """Have a master write its lane anew, in records of a former protocol version."""
+    """Have a master write its lane again, in records of a former protocol version."""
 
     code = RequestCode.COMPACT_SHARE_QUEUES
 

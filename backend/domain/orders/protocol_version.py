@@ -35,7 +35,7 @@ class UpgradeBrokerGroup:
 class LowerProtocolVersion:
     """Lower the protocol version of a broker group, so that brokers of an older release can join.
 
-    Its share queues are written anew in records of that version.
+    Its share queues are written again in records of that version.
     """
 
     cluster_name: ClusterName

@@ -285,7 +285,7 @@ class LimitVersion(_VersionAction):
 
 @dataclass(frozen=True, slots=True)
 class CompactShares(Consequence, _VersionAction):
-    """Have the master write its share queues anew, in records of a version."""
+    """Have the master write its share queues again, in records of a version."""
 
     tag: ClassVar[str] = "compact_shares"
 
@@ -296,7 +296,7 @@ class CompactShares(Consequence, _VersionAction):
         """Say what is written."""
         return PlannedStep(
             "compact",
-            f"Have the master write all share queues anew, in records of version {self.version}",
+            f"Have the master write all share queues again, in records of version {self.version}",
         )
 
     async def do(self, run: StepRun, context: OperationContext) -> Value:

@@ -30,7 +30,7 @@ async def read_facts(order: LowerProtocolVersion, context: OperationContext) -> 
 async def preview(
     order: LowerProtocolVersion, facts: Facts[GroupView], _context: OperationContext
 ) -> Plan:
-    """Say what is written anew, and what may join afterwards."""
+    """Say what is written again, and what may join afterwards."""
     group, version = facts.seen.group, order.version
     return Plan(
         summary=f"Broker group {order.target} is lowered to protocol version {version}",

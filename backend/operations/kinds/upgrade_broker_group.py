@@ -1,4 +1,4 @@
-"""Upgrade a broker group without downtime: one broker after the other, the master last."""
+"""Upgrade a broker group without downtime: one broker after the other, the master last (Q72)."""
 
 from dataclasses import replace
 from typing import Final

@@ -35,6 +35,6 @@ class TakeShareQueuesHeader(Header, frozen=True, kw_only=True):
 
 
 class CompactShareQueuesHeader(Header, frozen=True, kw_only=True):
-    """The version of the records in which the lane is written anew (7037)."""
+    """The version of the records in which the lane is written again (7037)."""
 
     version: Int32

@@ -156,7 +156,7 @@ def _lane_target(broker: Broker, _command: Command) -> FenceTarget:
     target=_lane_target,
 )
 async def on_compact_share_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Write the lane anew in records of a former version (queue-ownership.md 4.15).
+    """Write the lane again in records of a former version (queue-ownership.md 4.15).
 
     The answer waits until each later master of this broker group has the records.
     """

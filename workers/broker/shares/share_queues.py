@@ -164,7 +164,7 @@ class ShareQueues:
             self._broker.membership.appended()
 
     def compact(self, version: int) -> bool:
-        """Write the lane anew in records of a former version; False if nothing is owned (O45).
+        """Write the lane again in records of a former version; False if nothing is owned (O45).
 
         Raises:
             StoreError: the store refused the records.

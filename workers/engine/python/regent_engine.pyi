@@ -1099,7 +1099,7 @@ class HotPath:
         """
 
     def compact_shares(self, version: int) -> bool:
-        """Write the lane anew, in records of a former version; False if none is owned.
+        """Write the lane again, in records of a former version; False if none is owned.
 
         Raises:
             StoreError: the store refused the records; repeat it.

@@ -194,9 +194,7 @@ impl HotPath {
     fn compact_shares(&self, py: Python<'_>, version: u16) -> PyResult<bool> {
         let hot = &self.0.hot;
         (self.0.store).run(py, |store| {
-            Ok(hot
-                .shares
-                .compact(store, hot.config(), version, now_ms())?)
+            Ok(hot.shares.compact(store, hot.config(), version, now_ms())?)
         })
     }
 

@@ -224,7 +224,10 @@ fn each_type_has_a_record_in_the_file_of_its_version_and_in_no_other() {
                 assert_eq!(record[12..16], format!("{code:04x}"));
             }
         }
-        assert_eq!(RecordType::from_code(record_type.code()), Some(*record_type));
+        assert_eq!(
+            RecordType::from_code(record_type.code()),
+            Some(*record_type)
+        );
     }
 }
 

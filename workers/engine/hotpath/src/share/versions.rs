@@ -11,7 +11,9 @@ impl Shares {
     #[must_use]
     pub fn version(&self) -> Option<u16> {
         let reign = self.reign();
-        reign.as_ref().map(|it| it.lane.version().max(it.wanted_version))
+        reign
+            .as_ref()
+            .map(|it| it.lane.version().max(it.wanted_version))
     }
 
     /// Write records of a later version from now on: all members of the group read it (Q80). Returns whether a
@@ -40,7 +42,7 @@ impl Shares {
         Ok(true)
     }
 
-    /// Write the whole lane anew, with records of a former version (O45): no later record is behind the start of
+    /// Write the whole lane again, with records of a former version (O45): no later record is behind the start of
     /// that snapshot, so a broker of that version lacks nothing. `false` if this broker does not lead.
     ///
     /// # Errors
