@@ -1,4 +1,4 @@
-"""The commands `regent controller elect | prefer | forget | switch`, and `regent replica adopt`."""
+"""The commands of `regent controller` that order operations, and `regent replica adopt`."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,6 +8,7 @@ from backend.cli.errors import CommandError, ExitCode
 from backend.cli.order_commands import Given, field_of, flag, option_of, orders
 from backend.cli.output import print_items
 from backend.domain.orders.group_mode import SwitchGroupMode
+from backend.domain.orders.protocol_version import LowerProtocolVersion, UpgradeBrokerGroup
 from backend.domain.orders.replica_group import (
     AdoptReplicas,
     ElectMaster,
@@ -133,5 +134,36 @@ def switch_group_mode(given: Given) -> Mapping[str, Any]:
         regent controller switch broker-a --to acting_master --dry-run
         regent controller switch broker-a --to acting_master
         regent controller switch broker-a --to controller --yes --reason "planned work"
+    """
+    return given.values
+
+
+@orders(UpgradeBrokerGroup, TARGET, places=GROUP)
+def upgrade_broker_group(given: Given) -> Mapping[str, Any]:
+    """Upgrade the brokers of a broker group one by one, the master last, without downtime.
+
+    The command names the broker to restart next. Stop that broker, and start it with the new
+    release; the operation waits until the broker is in sync again. The master hands over before its
+    turn. When each broker has the new protocol version, the group gets it. You can cancel the
+    operation between two brokers.
+
+    Examples:
+        regent controller upgrade broker-a --dry-run
+        regent controller upgrade broker-a
+        regent controller upgrade broker-a --version 2 --yes --reason "release 2"
+    """
+    return given.values
+
+
+@orders(LowerProtocolVersion, TARGET, places=GROUP)
+def lower_protocol_version(given: Given) -> Mapping[str, Any]:
+    """Lower the protocol version of a broker group, so that older releases can join again.
+
+    The master writes all share queues again in records of that version. The version stays until the
+    next `regent controller upgrade`.
+
+    Examples:
+        regent controller lower-version broker-a --version 1 --dry-run
+        regent controller lower-version broker-a --version 1
     """
     return given.values

@@ -40,6 +40,7 @@ REPLICA_COLUMNS: Final[Columns] = {
     "EPOCH#": "epoch",
     "LOG END#": "max_offset",
     "CONFIRMED#": "confirm_offset",
+    "VERSION#": "protocol_version",
     "LAST HEARTBEAT": ("last_heartbeat_at", time_text),
 }
 
@@ -103,6 +104,9 @@ def get_group(
         f"(epoch {found['sync_state_set_epoch']}{_dead_text(found)}), "
         f"lease policy {found['lease_policy']}, preferred {found['preferred_id'] or 'none'}"
     )
+    limit = found["version_limit"]
+    limited = "" if limit is None else f", limited to {limit} until an upgrade"
+    print_line(f"Protocol version {found['protocol_version']}{limited}")
     if (position := found.get("confirmed_position")) is not None:
         print_line(f"Confirmed up to log position {position} of epoch {found['confirmed_epoch']}")
     print_items(REPLICA_COLUMNS, found["replicas"])

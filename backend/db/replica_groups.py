@@ -39,10 +39,12 @@ SELECT g.broker_group_id, g.revision, c.name AS cluster_name, b.name AS broker_g
        g.master_id, g.master_epoch, g.sync_state_set, g.sync_state_set_epoch,
        g.is_master_lost, g.lease_policy, g.preferred_id,
        g.confirmed_epoch, g.confirmed_position, g.loss_epoch, g.member_lives,
+       g.protocol_version, g.version_limit,
        coalesce(greatest(0, ceil(1000 * extract(
            epoch FROM g.lease_expires_at - clock_timestamp()))), 0)::bigint AS lease_left_ms,
        (SELECT coalesce(jsonb_agg(jsonb_build_array(
-               r.broker_id, r.address, r.register_code, r.removed_at IS NOT NULL,
+               r.broker_id, r.address, r.register_code, r.protocol_version,
+               r.removed_at IS NOT NULL,
                (1000 * extract(epoch FROM clock_timestamp() - r.last_heard_at))::bigint)), '[]')
           FROM replicas r WHERE r.broker_group_id = g.broker_group_id) AS replicas,
        (SELECT coalesce(jsonb_agg({replica_report_json("s")}), '[]')
@@ -108,6 +110,8 @@ WITH changed AS (
            confirmed_position = CASE WHEN CAST(:resets_confirmed AS boolean)
                THEN CAST(:confirmed_position AS bigint) ELSE confirmed_position END,
            loss_epoch = CAST(:loss_epoch AS integer),
+           protocol_version = CAST(:protocol_version AS integer),
+           version_limit = CAST(:version_limit AS integer),
            lease_expires_at =
                CASE WHEN NOT CAST(:ends_lease AS boolean) THEN lease_expires_at
                     WHEN CAST(:lease_ms AS bigint) > 0 THEN clock_timestamp()
@@ -132,12 +136,14 @@ _WRITE_REPLICAS: Final = Statement(
     f"""
 {_CHANGE}
 saved AS (
-    INSERT INTO replicas (broker_group_id, broker_id, address, register_code, applied_at)
+    INSERT INTO replicas (
+        broker_group_id, broker_id, address, register_code, protocol_version, applied_at)
     SELECT changed.broker_group_id, told.broker_id, told.address, told.register_code,
-           CAST(:at AS timestamptz)
+           told.protocol_version, CAST(:at AS timestamptz)
       FROM changed, jsonb_to_recordset(CAST(:saved AS jsonb))
-           AS told (broker_id bigint, address text, register_code text)
-        ON CONFLICT (broker_group_id, broker_id) DO UPDATE SET address = EXCLUDED.address),
+           AS told (broker_id bigint, address text, register_code text, protocol_version integer)
+        ON CONFLICT (broker_group_id, broker_id) DO UPDATE
+       SET address = EXCLUDED.address, protocol_version = EXCLUDED.protocol_version),
 retired AS (
     UPDATE replicas SET removed_at = CAST(:at AS timestamptz) FROM changed
      WHERE replicas.broker_group_id = changed.broker_group_id
@@ -277,6 +283,8 @@ async def write(
             "confirmed_epoch": change.after.confirmed.epoch,
             "confirmed_position": change.after.confirmed.position,
             "loss_epoch": change.after.loss_epoch,
+            "protocol_version": change.after.protocol_version,
+            "version_limit": change.after.version_limit,
             "member_lives": _lives_in_order(change.after.sync_state_set),
             "lease_ms": lease_ms,
             "heard_by": None if heard is None else heard.by,
@@ -399,7 +407,12 @@ def _changed_replicas(before: ReplicaGroup, after: ReplicaGroup) -> dict[str, An
     if before.replicas is after.replicas and before.retired_ids is after.retired_ids:
         return {}
     saved = [
-        {"broker_id": i, "address": r.address, "register_code": r.register_code}
+        {
+            "broker_id": i,
+            "address": r.address,
+            "register_code": r.register_code,
+            "protocol_version": r.protocol_version,
+        }
         for i, r in after.replicas.items()
         if before.replicas.get(i) != r
     ]
@@ -416,7 +429,7 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
     A process removes the report of a replica that it treats as lost. So an outdated row is of a
     process that is paused or dead. Its replica has one more lease to reach a running process (D28).
     """
-    replicas = [(Replica(i, address, code), gone) for i, address, code, gone, _ in row["replicas"]]
+    replicas = [(Replica(*columns), gone) for *columns, gone, _ in row["replicas"]]
     reports: dict[int, ReplicaReport] = {}
     for columns in row["reports"]:
         broker_id, report = read_replica_report(columns)
@@ -437,6 +450,8 @@ def _held(row: Mapping[Any, Any]) -> HeldGroup:
         preferred_id=row["preferred_id"],
         confirmed=ConfirmedEnd(row["confirmed_epoch"], row["confirmed_position"]),
         loss_epoch=row["loss_epoch"],
+        protocol_version=row["protocol_version"],
+        version_limit=row["version_limit"],
     )
     silences = {i: max(0, age_ms) for i, *_, age_ms in row["replicas"] if age_ms is not None}
     liveness = Liveness(reports, row["lease_left_ms"], silences)

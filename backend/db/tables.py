@@ -119,6 +119,9 @@ replica_groups = Table(
     Column("loss_epoch", Integer, nullable=False, server_default="0"),
     # In the order of the set: the process in which each member joined; 0 is unknown.
     Column("member_lives", ARRAY(BigInteger), nullable=False, server_default="{}"),
+    # The version of the records that the master may write, and the highest one that it may rise to.
+    Column("protocol_version", Integer, nullable=False, server_default="1"),
+    Column("version_limit", Integer),
     CheckConstraint("lease_policy IN ('quorum', 'strict')", name="lease_policy"),
     CheckConstraint("master_id IS NULL OR master_id = ANY (sync_state_set)", name="master"),
     CheckConstraint("master_epoch >= 0 AND sync_state_set_epoch >= 0", name="epochs"),
@@ -136,6 +139,8 @@ replicas = Table(
     Column("broker_id", BigInteger, primary_key=True),
     Column("address", Text, nullable=False),
     Column("register_code", Text, nullable=False),
+    # Null for a broker that writes no such records, as those of RocketMQ.
+    Column("protocol_version", Integer),
     _instant("applied_at"),
     # A removed replica keeps its row, so that its id is never assigned again.
     _instant("removed_at", nullable=True),

@@ -221,6 +221,22 @@ class BrokerIdRefused(DomainError, kind=ErrorKind.CONFLICT):
         self.next_broker_id = next_broker_id
 
 
+class ProtocolVersionRefused(DomainError, kind=ErrorKind.CONFLICT):
+    """A broker is older than the protocol version of its group."""
+
+    code = "protocol_version_refused"
+
+    def __init__(self, broker_group_name: str, broker_id: int, version: int, *, held: int) -> None:
+        super().__init__(
+            f"broker {broker_id} is of protocol version {version}, and broker group"
+            f" {broker_group_name!r} of version {held}: the broker would leave out records that it"
+            f" needs. Start it with a release of version {held} or later, or lower the version"
+            f" first: `regent controller lower-version {broker_group_name} --version {version}`"
+        )
+        self.broker_group_name, self.broker_id = broker_group_name, broker_id
+        self.version, self.held = version, held
+
+
 class BrokerNotRegistered(DomainError, kind=ErrorKind.NOT_FOUND):
     """A broker sent an id that its group does not have."""
 

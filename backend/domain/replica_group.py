@@ -20,6 +20,7 @@ from backend.domain.errors import (
     MasterEpochFenced,
     MasterEpochMoved,
     NotTheMaster,
+    ProtocolVersionRefused,
     SyncStateSetEpochFenced,
     UnknownReplica,
 )
@@ -28,6 +29,7 @@ FIRST_BROKER_ID: Final = 1
 NEVER_ELECTED: Final = 0
 UNKNOWN_POSITION: Final = -1
 UNKNOWN_LIFE: Final = 0
+FIRST_PROTOCOL_VERSION: Final = 1
 
 
 class LeasePolicy(StrEnum):
@@ -47,6 +49,7 @@ class ChangeKind(StrEnum):
 
     BROKER_ID_APPLIED = "broker_id_applied"
     ADDRESS_CHANGED = "address_changed"
+    PROTOCOL_VERSION_CHANGED = "protocol_version_changed"
     SYNC_STATE_SET_ALTERED = "sync_state_set_altered"
     MASTER_ELECTED = "master_elected"
     MASTER_LOST = "master_lost"
@@ -113,12 +116,14 @@ class Replica:
     """Hold a replica of a group: its id, which never changes, and its last address.
 
     The register check code proves that a repeated request, after a lost answer, is of the same
-    broker.
+    broker. The protocol version is None if the broker does not write the records of share queues,
+    as those of RocketMQ.
     """
 
     broker_id: int
     address: str
     register_code: str
+    protocol_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,17 @@ class ReplicaGroup:
     confirmed: ConfirmedEnd = ConfirmedEnd()
     # The newest master epoch that began with an accepted loss; 0 for none.
     loss_epoch: int = NEVER_ELECTED
+    # The version of the records that its master may write: each member reads them (Q78).
+    protocol_version: int = FIRST_PROTOCOL_VERSION
+    # The highest version that the group may rise to; None for no limit. An operator sets it before
+    # the version falls.
+    version_limit: int | None = None
+
+    @property
+    def written_version(self) -> int:
+        """Return the version of the records that the master writes now."""
+        limit = self.version_limit
+        return self.protocol_version if limit is None else min(limit, self.protocol_version)
 
     @property
     def master(self) -> Replica | None:
@@ -205,6 +221,29 @@ def next_broker_id(group: ReplicaGroup | None) -> int:
     return broker_id
 
 
+def check_protocol_version(group: ReplicaGroup, replica: Replica) -> None:
+    """Refuse a member that can't read the records of its group (queue-ownership.md 4.15).
+
+    Raises:
+        ProtocolVersionRefused: its version is older than that of the group.
+    """
+    version = replica.protocol_version
+    if version is not None and version < group.protocol_version:
+        raise ProtocolVersionRefused(
+            group.name, replica.broker_id, version, held=group.protocol_version
+        )
+
+
+def raise_protocol_version(group: ReplicaGroup) -> ReplicaGroup:
+    """Return the group in the version of its lowest member, which never falls so (Q78, Q80)."""
+    versions = [one.protocol_version for one in group.replicas.values()]
+    lowest = min((one for one in versions if one is not None), default=group.protocol_version)
+    wanted = lowest if group.version_limit is None else min(lowest, group.version_limit)
+    if wanted <= group.protocol_version:
+        return group
+    return replace(group, protocol_version=wanted)
+
+
 def apply_broker_id(
     group: ReplicaGroup | None, empty: ReplicaGroup, replica: Replica
 ) -> Change | None:
@@ -214,7 +253,7 @@ def apply_broker_id(
 
     Raises:
         BrokerIdRefused: the id belongs to another broker, is retired, or is not the first of a new
-        group.
+        group. ProtocolVersionRefused: the broker can't read the records of the group.
     """
     broker_id = replica.broker_id
     held = None if group is None else group.replicas.get(broker_id)
@@ -230,8 +269,9 @@ def apply_broker_id(
     if not (is_first or is_free):
         raise BrokerIdRefused(empty.name, broker_id, next_broker_id=next_broker_id(group))
     before = empty if group is None else group
+    check_protocol_version(before, replica)
     after = replace(before, replicas={**before.replicas, broker_id: replica})
-    return Change(ChangeKind.BROKER_ID_APPLIED, before, after)
+    return Change(ChangeKind.BROKER_ID_APPLIED, before, raise_protocol_version(after))
 
 
 def register_replica(
@@ -241,23 +281,30 @@ def register_replica(
     broker_id: int,
     address: str,
     register_code: str | None = None,
+    protocol_version: int | None = None,
 ) -> Change | None:
-    """Record the address of a replica; a sent code must be the one that is bound to the id.
+    """Record the address and the protocol version of a replica (Q75).
+
+    A sent code must be the one that is bound to the id. The version of the group rises if this was
+    its lowest member.
 
     Raises:
         BrokerNotRegistered: no broker ever applied for the id. BrokerIdRefused: the id belongs to
-        another broker.
+        another broker. ProtocolVersionRefused: the broker can't read the records of the group.
     """
     held = None if group is None else group.replicas.get(broker_id)
     if group is None or held is None:
         raise BrokerNotRegistered(broker_group_name, broker_id)
     if register_code not in {None, held.register_code}:
         raise BrokerIdRefused(broker_group_name, broker_id, next_broker_id=next_broker_id(group))
-    if held.address == address:
+    moved = replace(held, address=address, protocol_version=protocol_version)
+    check_protocol_version(group, moved)
+    if held == moved:
         return None
-    moved = replace(held, address=address)
+    is_same_place = held.address == address
+    kind = ChangeKind.PROTOCOL_VERSION_CHANGED if is_same_place else ChangeKind.ADDRESS_CHANGED
     after = replace(group, replicas={**group.replicas, broker_id: moved})
-    return Change(ChangeKind.ADDRESS_CHANGED, group, after)
+    return Change(kind, group, raise_protocol_version(after))
 
 
 def alter_sync_state_set(
@@ -386,4 +433,27 @@ def clean_replicas(
         preferred_id=None if group.preferred_id in broker_ids else group.preferred_id,
         sync_state_set=held if members == held.members else held.with_members(members),
     )
-    return Change(ChangeKind.REPLICAS_REMOVED, group, after)
+    return Change(ChangeKind.REPLICAS_REMOVED, group, raise_protocol_version(after))
+
+
+def limit_protocol_version(group: ReplicaGroup, version: int | None) -> Change | None:
+    """Let the version of a group rise to a limit only; None ends the limit.
+
+    A limit below the present version stops its records. The version itself falls later
+    (`lower_protocol_version`).
+    """
+    if group.version_limit == version:
+        return None
+    after = raise_protocol_version(replace(group, version_limit=version))
+    return Change(ChangeKind.PROTOCOL_VERSION_CHANGED, group, after)
+
+
+def lower_protocol_version(group: ReplicaGroup) -> Change | None:
+    """Lower the version of a group to its limit, so that older members may register.
+
+    The caller knows that the log holds no later record behind the last snapshots of share queues.
+    """
+    if group.written_version == group.protocol_version:
+        return None
+    after = replace(group, protocol_version=group.written_version)
+    return Change(ChangeKind.PROTOCOL_VERSION_CHANGED, group, after)

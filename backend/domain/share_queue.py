@@ -99,11 +99,15 @@ class HeldShareQueue:
 
 @dataclass(frozen=True, slots=True)
 class HeldShareQueues:
-    """Hold the share queues that a broker listed, whether it leads, and the number of all."""
+    """Hold the share queues that a broker listed, whether it leads, and the number of all.
+
+    `protocol_version` is the version of the records that it writes next; None if it does not lead.
+    """
 
     is_leading: bool
     queues: tuple[HeldShareQueue, ...]
     total_count: int
+    protocol_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,30 @@
 """Name the request codes of the protocol (remoting.md 2.1)."""
 
 from enum import IntEnum
+from typing import Final, Self
+
+from regent_engine import SHARE_VERSION_MAX
+
+FIRST_PROTOCOL_VERSION: Final = 1
 
 
 class RequestCode(IntEnum):
-    """The request codes, spelled as in stock RocketMQ."""
+    """The request codes, spelled as in stock RocketMQ.
+
+    A code of ours is declared with the protocol version that added it (Q73, queue-ownership.md
+    4.15). Its request and its answer never change; a new version adds codes (Q74). A broker answers
+    a code of a later version as any unknown one (3).
+    """
+
+    _value_: int
+    since: int
+    """The protocol version that added the request; 0 for a request of RocketMQ."""
+
+    def __new__(cls, code: int, since: int = 0) -> Self:
+        """Make a code; ours have the protocol version that added them."""
+        made = int.__new__(cls, code)
+        made._value_, made.since = code, since
+        return made
 
     SEND_MESSAGE = 10
     PULL_MESSAGE = 11
@@ -141,7 +161,7 @@ class RequestCode(IntEnum):
     # Ours: a member of a broker group has records of share queues appended to the state log.
     SHARE_STATE_APPEND = 4101
     # Ours: a member of a broker group renews, requests and gives back share queues.
-    SHARE_LEASE = 4102
+    SHARE_LEASE = 4102, FIRST_PROTOCOL_VERSION
     POP_MESSAGE = 200_050
     ACK_MESSAGE = 200_051
     PEEK_MESSAGE = 200_052
@@ -152,48 +172,54 @@ class RequestCode(IntEnum):
     BATCH_ACK_MESSAGE = 200_151
 
     # Ours: counters and positions of one broker for the history (D25).
-    GET_BROKER_SAMPLE = 7001
+    GET_BROKER_SAMPLE = 7001, FIRST_PROTOCOL_VERSION
     # Ours: a master must confirm all its messages, before another is elected (R10c).
-    HAND_OVER = 7002
+    HAND_OVER = 7002, FIRST_PROTOCOL_VERSION
     # Ours: the locks of queues, the end of named holds, and the readers of queues.
-    GET_QUEUE_LOCKS = 7003
-    RELEASE_QUEUE_LOCKS = 7004
-    GET_QUEUE_READERS = 7005
+    GET_QUEUE_LOCKS = 7003, FIRST_PROTOCOL_VERSION
+    RELEASE_QUEUE_LOCKS = 7004, FIRST_PROTOCOL_VERSION
+    GET_QUEUE_READERS = 7005, FIRST_PROTOCOL_VERSION
     # Ours: all clients of a broker at once; stock lists consumers group by group.
-    GET_CLIENTS = 7006
+    GET_CLIENTS = 7006, FIRST_PROTOCOL_VERSION
     # Ours: the subscriptions of each member of a group; stock returns only the last received ones.
-    GET_MEMBERSHIPS = 7007
+    GET_MEMBERSHIPS = 7007, FIRST_PROTOCOL_VERSION
     # Ours: the properties of a broker, with their types, bounds and values.
-    GET_BROKER_PROPERTIES = 7010
+    GET_BROKER_PROPERTIES = 7010, FIRST_PROTOCOL_VERSION
     # Ours: the requests of a move of logical queues, fenced by the epoch of the mapping.
-    PREPARE_LOGICAL_QUEUE = 7011
-    SEAL_LOGICAL_QUEUE = 7012
-    UNSEAL_LOGICAL_QUEUE = 7013
-    DISCARD_LOGICAL_QUEUE = 7014
+    PREPARE_LOGICAL_QUEUE = 7011, FIRST_PROTOCOL_VERSION
+    SEAL_LOGICAL_QUEUE = 7012, FIRST_PROTOCOL_VERSION
+    UNSEAL_LOGICAL_QUEUE = 7013, FIRST_PROTOCOL_VERSION
+    DISCARD_LOGICAL_QUEUE = 7014, FIRST_PROTOCOL_VERSION
     # Ours: all that a broker group keeps of its static topics.
-    GET_LOGICAL_QUEUES = 7015
+    GET_LOGICAL_QUEUES = 7015, FIRST_PROTOCOL_VERSION
     # Ours: a physical queue of a static topic has no data, and no segment names it any more.
-    RETIRE_PHYSICAL_QUEUE = 7016
+    RETIRE_PHYSICAL_QUEUE = 7016, FIRST_PROTOCOL_VERSION
     # Ours: a broker group that was away asks the control plane for newer mappings.
-    GET_NEWER_MAPPINGS = 7017
+    GET_NEWER_MAPPINGS = 7017, FIRST_PROTOCOL_VERSION
     # Ours: the pending transactions of a broker, and the decision of an operator about one.
-    GET_PENDING_TRANSACTIONS = 7018
-    DECIDE_TRANSACTION = 7019
+    GET_PENDING_TRANSACTIONS = 7018, FIRST_PROTOCOL_VERSION
+    DECIDE_TRANSACTION = 7019, FIRST_PROTOCOL_VERSION
     # Ours: how the messages for a time of a broker stand.
-    GET_TIMERS = 7020
+    GET_TIMERS = 7020, FIRST_PROTOCOL_VERSION
     # Ours: what an acting master sends to other broker groups, and what it has sent there.
-    GET_OUTBOX = 7024
-    GET_ESCAPED = 7025
+    GET_OUTBOX = 7024, FIRST_PROTOCOL_VERSION
+    GET_ESCAPED = 7025, FIRST_PROTOCOL_VERSION
     # Ours: whether a broker can be in another mode of its group, and the change itself (D16).
-    SWITCH_GROUP_MODE = 7026
+    SWITCH_GROUP_MODE = 7026, FIRST_PROTOCOL_VERSION
     # Ours: what a container would run with the file of a broker, and why it could not.
-    EXAMINE_BROKER_FILE = 7030
+    EXAMINE_BROKER_FILE = 7030, FIRST_PROTOCOL_VERSION
     # Ours: the share queues of a broker, the messages that consumers have of one, their release.
-    GET_SHARE_QUEUES = 7031
-    GET_SHARE_MESSAGES = 7032
-    RELEASE_SHARE_MESSAGES = 7033
+    GET_SHARE_QUEUES = 7031, FIRST_PROTOCOL_VERSION
+    GET_SHARE_MESSAGES = 7032, FIRST_PROTOCOL_VERSION
+    RELEASE_SHARE_MESSAGES = 7033, FIRST_PROTOCOL_VERSION
     # Ours: what consumers finished of share queues at a replica that acted; its master takes it.
-    GET_FINISHED_SHARES = 7034
-    TAKE_FINISHED_SHARES = 7035
+    GET_FINISHED_SHARES = 7034, FIRST_PROTOCOL_VERSION
+    TAKE_FINISHED_SHARES = 7035, FIRST_PROTOCOL_VERSION
     # Ours: the next leader of a logical queue takes its share queues over.
-    TAKE_SHARE_QUEUES = 7036
+    TAKE_SHARE_QUEUES = 7036, FIRST_PROTOCOL_VERSION
+    # Ours: the lane of a master is written again, in records of a former version.
+    COMPACT_SHARE_QUEUES = 7037, 2
+
+
+PROTOCOL_VERSION: Final = max(SHARE_VERSION_MAX, *(code.since for code in RequestCode))
+"""The newest version of records and requests that this release knows."""

@@ -22,6 +22,7 @@ STOCK_CODES: Final[Mapping[type[errors.DomainError], ResponseCode]] = {
     errors.BrokerProcessUnknown: ResponseCode.SYSTEM_BUSY,
     errors.BrokerGroupNotControlled: ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST,
     errors.BrokerIdRefused: ResponseCode.CONTROLLER_BROKER_ID_INVALID,
+    errors.ProtocolVersionRefused: ResponseCode.CONTROLLER_INVALID_REQUEST,
     errors.BrokerNotRegistered: ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED,
     errors.AdoptionAwaited: ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED,
     errors.AdoptionRefused: ResponseCode.CONTROLLER_INVALID_REQUEST,

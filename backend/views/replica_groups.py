@@ -60,6 +60,13 @@ class ReplicaOut(Copied[ReplicaView]):
     is_cordoned: Annotated[
         bool | None, Text("Whether the replica is cordoned. Null if it did not report that.")
     ]
+    protocol_version: Annotated[
+        int | None,
+        Text(
+            "Newest version of the records of share queues that the replica reads. Null for a"
+            " broker of RocketMQ."
+        ),
+    ]
 
 
 @in_graph("ElectionCandidate")
@@ -124,6 +131,14 @@ class ReplicaGroupOut:
     confirmed_position: Annotated[
         Int64 | None,
         Text("Log position in bytes that every member of the SyncStateSet holds. Null if unknown."),
+    ]
+    protocol_version: Annotated[
+        int,
+        Text("Version of the records of share queues that each replica of the group must read."),
+    ]
+    version_limit: Annotated[
+        int | None,
+        Text("Version to which the protocol version may rise. Null if nothing limits it."),
     ]
     sync_state_set: Annotated[list[Int64], SYNC_STATE_SET]
     sync_state_set_epoch: Annotated[int, SYNC_STATE_SET_EPOCH]

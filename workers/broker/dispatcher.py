@@ -58,7 +58,7 @@ class Dispatcher:
 
     def dispatch(self, caller: Caller, command: Command) -> Outcome:
         """Serve a request as far as possible immediately; the awaitable, if any, never raises."""
-        served = find_served(command.code)
+        served = find_served(command.code, self._broker.settings.protocol_version_max)
         try:
             passage = None
             if served.is_passed_on and not served.is_for_this_broker(command):

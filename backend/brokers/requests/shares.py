@@ -25,7 +25,11 @@ from backend.remoting.bodies.shares import (
     ShareQueuesBody,
 )
 from backend.remoting.command import Command
-from backend.remoting.headers.shares import ShareQueueHeader, ShareQueuesHeader
+from backend.remoting.headers.shares import (
+    CompactShareQueuesHeader,
+    ShareQueueHeader,
+    ShareQueuesHeader,
+)
 from backend.remoting.request_code import RequestCode
 
 
@@ -42,7 +46,7 @@ class GetShareQueues(Request[HeldShareQueues]):
     def read(self, response: Command) -> HeldShareQueues:
         body = java_json.decode(response.body, ShareQueuesBody)
         queues = tuple(_held(one, body.led_ms) for one in body.queues)
-        return HeldShareQueues(body.is_leading, queues, body.total_count)
+        return HeldShareQueues(body.is_leading, queues, body.total_count, body.protocol_version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,19 @@ class ReleaseShareMessages(Change):
             holds=holds,
         )
         return java_json.encode(order)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactShareQueues(Change):
+    """Have a master write its lane again, in records of a former protocol version."""
+
+    code = RequestCode.COMPACT_SHARE_QUEUES
+
+    version: int
+
+    @property
+    def header(self) -> CompactShareQueuesHeader:
+        return CompactShareQueuesHeader(version=self.version)
 
 
 def _held(body: ShareQueueBody, led_ms: int) -> HeldShareQueue:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from backend.domain.errors import BrokerIdRefused, InvalidName
-from backend.domain.replica_group import ReplicaGroup, SyncStateSetProposal
+from backend.domain.replica_group import FIRST_PROTOCOL_VERSION, ReplicaGroup, SyncStateSetProposal
 from backend.nameserver.answer import Answer
 from backend.nameserver.direct_orders import enter_order
 from backend.nameserver.directory import Directory
@@ -55,6 +55,7 @@ async def on_apply_broker_id(command: Command, _session: object, directory: Dire
         broker_group_name=header.broker_name,
         broker_id=header.applied_broker_id,
         register_code=header.register_check_code,
+        protocol_version=read_protocol_version(header.protocol_version),
     )
     try:
         await replica_groups.apply_for_broker_id(wish, directory.controller)
@@ -78,6 +79,7 @@ async def on_register_replica(command: Command, _session: object, directory: Dir
             max_offset=header.max_offset,
             master_id=header.known_master_id,
             is_verified=header.is_verified,
+            protocol_version=_reported_version(header),
         ),
         directory.controller,
     )
@@ -94,6 +96,7 @@ async def on_register_replica(command: Command, _session: object, directory: Dir
         sync_state_set_epoch=master.sync_state_set_epoch,
         lease_policy=master.lease_policy,
         loss_epoch=master.loss_epoch,
+        protocol_version=group.written_version,
     )
     return Answer(ext=encode_header(answer), body=encode_set(group))
 
@@ -181,7 +184,23 @@ def master_header(group: ReplicaGroup) -> MasterHeader:
         sync_state_set_epoch=group.sync_state_set.epoch,
         lease_policy=group.lease_policy,
         loss_epoch=group.loss_epoch or None,
+        protocol_version=group.written_version,
     )
+
+
+def read_protocol_version(reported: int | None) -> int | None:
+    """Read the version that a broker reports; None if it reports none."""
+    return None if reported is None else max(FIRST_PROTOCOL_VERSION, reported)
+
+
+def _reported_version(header: RegisterReplicaHeader) -> int | None:
+    """Return the version of a registering broker; None for a broker of RocketMQ.
+
+    Releases of ours before the first version that is reported send an epoch, and RocketMQ does not.
+    """
+    if header.protocol_version is None and header.epoch is not None:
+        return FIRST_PROTOCOL_VERSION
+    return read_protocol_version(header.protocol_version)
 
 
 def encode_set(group: ReplicaGroup) -> bytes:

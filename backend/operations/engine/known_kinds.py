@@ -27,6 +27,7 @@ from backend.operations.kinds import (
     forget_replicas,
     hand_over_share_queues,
     import_static_topic,
+    lower_protocol_version,
     move_queues,
     prefer_master,
     recall_message,
@@ -40,6 +41,7 @@ from backend.operations.kinds import (
     shrink_static_topic,
     switch_group_mode,
     uncordon_broker,
+    upgrade_broker_group,
 )
 
 KINDS: Final[Kinds] = {
@@ -50,6 +52,8 @@ KINDS: Final[Kinds] = {
         forget_replicas.KIND,
         adopt_replicas.KIND,
         switch_group_mode.KIND,
+        upgrade_broker_group.KIND,
+        lower_protocol_version.KIND,
         release_locks.KIND,
         end_transaction.COMMIT,
         end_transaction.ROLL_BACK,

@@ -231,18 +231,7 @@ def _find_heir(view: GroupView | None, address: str) -> int | None:
     """Find the successor in the set; None if the broker is not master, or none is suitable."""
     if view is None or view.group.master is None or view.group.master.address != address:
         return None
-    heirs = view.liveness.alive_ids & view.group.sync_state_set.members - {view.group.master_id}
-    if not heirs:
-        return None
-    reports = view.liveness.reports
-
-    def rank(broker_id: int) -> tuple[bool, bool, int, int]:
-        # Prefer a writable replica with a verified log; among those, the longest log has the least
-        # to copy before it serves.
-        report = reports[broker_id]
-        return (report.is_verified, not report.is_cordoned, report.max_offset, -broker_id)
-
-    return max(heirs, key=rank)
+    return groups.find_heir(view, among=view.group.replicas)
 
 
 def _summary(present: Present) -> str:

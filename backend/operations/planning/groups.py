@@ -94,6 +94,21 @@ async def await_view(
         await asyncio.sleep(POLL_INTERVAL_S)
 
 
+def find_heir(view: GroupView, *, among: Collection[int]) -> int | None:
+    """Find the best successor of a master in its set; None if no living member is suitable."""
+    members = view.group.sync_state_set.members & set(among)
+    heirs = view.liveness.alive_ids & members - {view.group.master_id}
+    reports = view.liveness.reports
+
+    def rank(broker_id: int) -> tuple[bool, bool, int, int]:
+        # Prefer a writable replica with a verified log; among those, the longest log has the least
+        # to copy before it serves.
+        report = reports[broker_id]
+        return (report.is_verified, not report.is_cordoned, report.max_offset, -broker_id)
+
+    return max(heirs, key=rank, default=None)
+
+
 def compare(what: str, intended: object, observed: object | None) -> ReadBack:
     """Compare an observed value with the intended one; None means unknown."""
     if observed is None:

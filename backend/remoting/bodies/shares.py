@@ -70,6 +70,8 @@ class ShareQueuesBody(Body, frozen=True, kw_only=True):
     """The time since the broker began to lead its group; 0 if it does not lead."""
     total_count: int
     queues: list[ShareQueueBody] = msgspec.field(default_factory=list)
+    protocol_version: int | None = None
+    """The version of the next records of the lane; null if the broker does not lead."""
 
 
 class ShareMessageBody(Body, frozen=True, kw_only=True):

@@ -44,6 +44,8 @@ class MasterHeader(Header, frozen=True, kw_only=True):
     lease_policy: str | None = None
     # Ours: the newest master epoch that began with an accepted loss (D27).
     loss_epoch: Int32 | None = None
+    # Ours: the version of the records of share queues that the master writes.
+    protocol_version: Int32 | None = None
 
 
 class RegisterReplicaHeader(Header, frozen=True, kw_only=True):
@@ -63,6 +65,7 @@ class RegisterReplicaHeader(Header, frozen=True, kw_only=True):
     max_offset: Int64 | None = None
     known_master_id: Int64 | None = None
     is_verified: bool | None = None
+    protocol_version: Int32 | None = None
 
 
 class RegisterReplicaAnswer(MasterHeader, frozen=True, kw_only=True):
@@ -119,6 +122,8 @@ class ApplyBrokerIdHeader(Header, frozen=True, kw_only=True):
     broker_name: str
     applied_broker_id: Int64
     register_check_code: str
+    # Ours: the newest version of the records of share queues that the broker reads.
+    protocol_version: Int32 | None = None
 
 
 class LeaseAnswer(Header, frozen=True, kw_only=True):

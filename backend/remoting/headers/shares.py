@@ -54,3 +54,9 @@ class SharesAppendedHeader(Header, frozen=True, kw_only=True):
 
     verdict: str
     position: Int64
+
+
+class CompactShareQueuesHeader(Header, frozen=True, kw_only=True):
+    """The version of the records in which the lane is written again (7037)."""
+
+    version: Int32

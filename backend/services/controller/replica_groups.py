@@ -55,6 +55,7 @@ class ApplyBrokerId:
     broker_group_name: str
     broker_id: int
     register_code: str
+    protocol_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class RegisterReplica:
     max_offset: int | None = None
     master_id: int | None = None
     is_verified: bool | None = None
+    protocol_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +110,13 @@ async def apply_for_broker_id(command: ApplyBrokerId, controller: Controller) ->
         InvalidName: the name of the cluster or of the group is invalid. InvalidAddress: the
         register check code does not begin with an address. BrokerIdRefused: the id belongs to
         another broker, or the code is too long. AdoptionAwaited: the group was lost, and brokers of
-        it wait for adoption.
+        it wait for adoption. ProtocolVersionRefused: the broker can't read the records of the
+        group.
     """
     check_cluster_name(command.cluster_name)
     check_broker_group_name(command.broker_group_name)
     address = check_address(command.register_code.split(";", 1)[0])
-    replica = Replica(command.broker_id, address, command.register_code)
+    replica = Replica(command.broker_id, address, command.register_code, command.protocol_version)
     empty = ReplicaGroup(
         command.cluster_name, command.broker_group_name, lease_policy=controller.lease_policy
     )
@@ -137,6 +140,7 @@ async def register(command: RegisterReplica, controller: Controller) -> GroupVie
         InvalidAddress: no client can connect to the address. BrokerIdRefused: the id is bound to
         another code. AdoptionAwaited: no broker applied for the id; the broker that claims it is a
         candidate now. BrokerNotRegistered: no broker applied for the id, or the id was removed.
+        ProtocolVersionRefused: the broker can't read the records of the group.
     """
     address = check_address(command.address)
     code = command.register_code
@@ -152,6 +156,7 @@ async def register(command: RegisterReplica, controller: Controller) -> GroupVie
             broker_id=command.broker_id,
             address=address,
             register_code=code,
+            protocol_version=command.protocol_version,
         )
 
     name = BrokerGroupName(command.broker_group_name, command.cluster_name)

@@ -41,6 +41,7 @@ class ReplicaView:
     confirm_offset: int | None
     is_verified: bool | None
     is_cordoned: bool | None
+    protocol_version: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +209,7 @@ def _view_replica(broker_id: int, view: GroupView, now: datetime) -> ReplicaView
         confirm_offset=None if report is None else _known(report.confirm_offset),
         is_verified=None if report is None else report.is_verified,
         is_cordoned=None if report is None else report.is_cordoned,
+        protocol_version=group.replicas[broker_id].protocol_version,
     )
 
 

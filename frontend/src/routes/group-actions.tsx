@@ -1,14 +1,24 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { WriteButton } from '@/components/write-button';
-import { forgetReplicas, preferMaster } from '@/features/orders/replica-group-orders';
+import {
+  forgetReplicas,
+  lowerVersion,
+  preferMaster,
+  upgradeGroup,
+} from '@/features/orders/replica-group-orders';
 import type { ReplicaGroup } from '@/features/replica-groups/replica-group';
 import { focusAct } from '@/lib/use-key-sequence';
 import { OrderModal } from './order-modal';
 import { SwitchMode } from './switch-mode';
 import type { usePlanOrder } from './use-plan-order';
 
-const forms = { prefer: preferMaster, forget: forgetReplicas };
+const forms = {
+  prefer: preferMaster,
+  forget: forgetReplicas,
+  upgrade: upgradeGroup,
+  lower: lowerVersion,
+};
 
 type GroupActionsProps = { group: ReplicaGroup; order: ReturnType<typeof usePlanOrder> };
 
@@ -24,6 +34,12 @@ export function GroupActions({ group, order }: GroupActionsProps) {
       </WriteButton>
       <WriteButton variant="default" onClick={() => setOpened('forget')}>
         {t('forget.open')}
+      </WriteButton>
+      <WriteButton variant="default" onClick={() => setOpened('upgrade')}>
+        {t('upgrade.open')}
+      </WriteButton>
+      <WriteButton variant="default" onClick={() => setOpened('lower')}>
+        {t('lowerVersion.open')}
       </WriteButton>
       <SwitchMode
         groupKey={{ clusterName: group.clusterName, brokerGroupName: group.name }}

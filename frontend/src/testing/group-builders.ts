@@ -23,6 +23,7 @@ export function aReplica(change: Partial<ReplicaFieldsFragment> = {}): ReplicaFi
     confirmOffset: '15262930112',
     isVerified: true,
     isCordoned: false,
+    protocolVersion: 2,
     ...change,
   };
 }
@@ -54,6 +55,8 @@ export function aGroup(change: Partial<ReplicaGroupFieldsFragment> = {}) {
     confirmedEpoch: 17,
     confirmedPosition: '1000',
     masterEpoch: 17,
+    protocolVersion: 2,
+    versionLimit: null,
     isMasterAlive: true,
     syncStateSet: ['1', '2', '3'],
     syncStateSetEpoch: 41,

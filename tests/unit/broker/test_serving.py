@@ -70,6 +70,16 @@ def test_a_replica_serves_readers_once_the_log_may_be_shown(code):
     check_role(find_served(code).role, is_readable=True, is_master=False)
 
 
+def test_a_broker_of_an_older_version_knows_no_later_request():
+    # Q74, Q77: its answer is that of an unknown code.
+    code = RequestCode.COMPACT_SHARE_QUEUES
+    assert code.since == 2
+
+    assert find_served(code, 2) is REQUESTS[code]
+    assert find_served(code, 1) is find_served(999_999)
+    assert find_served(RequestCode.GET_SHARE_QUEUES, 1) is REQUESTS[RequestCode.GET_SHARE_QUEUES]
+
+
 def test_the_fast_port_serves_everything_but_pulls():
     refused = {code for code, served in REQUESTS.items() if not served.on_fast_port}
 

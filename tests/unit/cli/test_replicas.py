@@ -30,6 +30,7 @@ def replica(broker_id, **values):
         "max_offset": 2**60,
         "confirm_offset": 7,
         "is_verified": True,
+        "protocol_version": 2,
         **values,
     }
 
@@ -46,6 +47,8 @@ def group(**values):
         "master_id": 1,
         "master_epoch": 3,
         "is_master_alive": True,
+        "protocol_version": 1,
+        "version_limit": None,
         "preferred_id": 2,
         "confirmed_epoch": None,
         "confirmed_position": None,
@@ -127,9 +130,9 @@ def test_the_status_names_the_policy_and_the_processes(signed_in, capsys):
 def test_replicas_are_listed_and_the_unknown_is_no_zero(capsys):
     assert run(["replica", "list"]) == 0
     assert lines(capsys) == [
-        "BROKER GROUP ID ADDRESS ROLE ALIVE IN SET EPOCH LOG END CONFIRMED LAST HEARTBEAT",
-        f"broker-a 1 10.0.0.1:10911 master yes yes 3 {2**60} 7 2026-03-02 12:00:00Z",
-        "broker-a 2 10.0.0.2:10911 replica no no - - - -",
+        "BROKER GROUP ID ADDRESS ROLE ALIVE IN SET EPOCH LOG END CONFIRMED VERSION LAST HEARTBEAT",
+        f"broker-a 1 10.0.0.1:10911 master yes yes 3 {2**60} 7 2 2026-03-02 12:00:00Z",
+        "broker-a 2 10.0.0.2:10911 replica no no - - - 2 -",
     ]
 
 
@@ -141,7 +144,8 @@ def test_a_group_is_shown_with_the_election_as_it_would_be(capsys):
         "Group broker-a of east: master 1 in epoch 3, sync-state set 1 (epoch 5),"
         " lease policy quorum, preferred 2"
     )
-    assert shown[4:] == [
+    assert shown[1] == "Protocol version 1"
+    assert shown[5:] == [
         "",
         "Broker 2 would become master:",
         "ID VERDICT REASON",
@@ -156,7 +160,7 @@ def test_a_group_is_shown_with_what_its_next_master_must_hold(east, capsys):
 
     assert run(["replica", "get", "broker-a"]) == 0
 
-    assert lines(capsys)[1] == f"Confirmed up to log position {2**40} of epoch 3"
+    assert lines(capsys)[2] == f"Confirmed up to log position {2**40} of epoch 3"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from backend.remoting.address import Address
 from backend.remoting.names import InvalidName, check_topic_name
+from backend.remoting.request_code import FIRST_PROTOCOL_VERSION, PROTOCOL_VERSION
 from workers.broker.configuration.declaration import (
     ALL_ADDRESSES,
     InvalidSetting,
@@ -205,6 +206,9 @@ class BrokerSettings:
     replica_lag_ms_max: int = _stock("haMaxTimeSlaveNotCatchup", _INTERVAL_MS, 15_000)
     passes_on: bool = _stock("passOnToMaster", _FLAG, True, "live")
     is_learner: bool = _stock("asyncLearner", _FLAG, False)
+    protocol_version_max: int = _stock(
+        "protocolVersionMax", Whole(FIRST_PROTOCOL_VERSION, PROTOCOL_VERSION), PROTOCOL_VERSION
+    )
     sync_from_last_file: bool = _stock("syncFromLastFile", _FLAG, False)
     ha_heartbeat_interval_ms: int = _stock("haSendHeartbeatInterval", _INTERVAL_MS, 5000)
     ha_silence_ms_max: int = _stock("haHousekeepingInterval", _INTERVAL_MS, 20_000)

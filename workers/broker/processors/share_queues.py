@@ -1,4 +1,4 @@
-"""List share queues and what consumers have of them, and release it (our 7031-7033, 7036).
+"""List share queues and what consumers have of them, and release it (our 7031-7033, 7036, 7037).
 
 Only the master knows what consumers have: acquisitions are in its memory alone (ADR 22).
 """
@@ -21,11 +21,12 @@ from backend.remoting.bodies.shares import (
 from backend.remoting.command import answer
 from backend.remoting.headers import decode_header
 from backend.remoting.headers.shares import (
+    CompactShareQueuesHeader,
     ShareQueueHeader,
     ShareQueuesHeader,
     TakeShareQueuesHeader,
 )
-from backend.remoting.request_code import RequestCode
+from backend.remoting.request_code import FIRST_PROTOCOL_VERSION, RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.errors import Refusal
@@ -54,6 +55,7 @@ async def on_get_share_queues(broker: Broker, _caller: Caller, command: Command)
         led_ms=broker.shares.led_ms,
         total_count=total_count,
         queues=[_queue(broker, one) for one in held],
+        protocol_version=broker.hot.shares_version,
     )
     return answer(command, body=java_json.encode(body))
 
@@ -136,6 +138,36 @@ async def on_take_share_queues(broker: Broker, _caller: Caller, command: Command
     reply = answer(command, body=java_json.encode(ShareStatesBody(states=states)))
     late = answer(command, code=ResponseCode.SYSTEM_BUSY, remark="the disk needs longer")
     return await broker.membership.stored(broker.hot.shares_end, reply, late)
+
+
+def _lane_target(broker: Broker, _command: Command) -> FenceTarget:
+    def read() -> dict[str, int | None]:
+        return {"version": broker.hot.shares_version}
+
+    return FenceTarget("the version of the share queues", read)
+
+
+@serves(
+    RequestCode.COMPACT_SHARE_QUEUES,
+    role=RequiredRole.MASTER_CHANGES,
+    passed_on=False,
+    target=_lane_target,
+)
+async def on_compact_share_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Write the lane again in records of a former version (queue-ownership.md 4.15).
+
+    The answer waits until each later master of this broker group has the records.
+    """
+    version = decode_header(CompactShareQueuesHeader, command.ext).version
+    newest = broker.settings.protocol_version_max
+    if not FIRST_PROTOCOL_VERSION <= version <= newest:
+        reason = f"this broker writes records of the versions {FIRST_PROTOCOL_VERSION} to {newest}"
+        raise Refusal(ResponseCode.INVALID_PARAMETER, reason)
+    if not broker.shares.compact(version):
+        reason = "this broker does not own the share queues of its group now: try again"
+        raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
+    late = answer(command, code=ResponseCode.SYSTEM_BUSY, remark="the disk needs longer")
+    return await broker.membership.stored(broker.hot.shares_end, answer(command), late)
 
 
 def _queue(broker: Broker, held: HeldShare) -> ShareQueueBody:

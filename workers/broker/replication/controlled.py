@@ -177,6 +177,14 @@ class Controlled(OwnLocks):
             refused_cut=refused_cut,
         )
 
+    def elapsed_ms(self) -> int:
+        """Return the time by the clock of this broker that is never set, in ms."""
+        return self._broker.elapsed_ms()
+
+    def use_version(self, version: int, *, asked_at_ms: int) -> None:
+        """Write records of the version of the group, which the controller had at that time."""
+        self._broker.shares.use_version(version, asked_at_ms=asked_at_ms)
+
     def known_epoch(self) -> int:
         """Return the newest epoch that this broker ever took part in; -1 for none."""
         return max((epoch for epoch, _ in self._store.epochs()), default=-1)

@@ -37,7 +37,11 @@ from backend.remoting.headers import (
     encode_header,
 )
 from backend.remoting.java_json import InvalidJson
-from backend.remoting.request_code import RequestCode
+from backend.remoting.request_code import (
+    FIRST_PROTOCOL_VERSION,
+    PROTOCOL_VERSION,
+    RequestCode,
+)
 from backend.remoting.response_code import ResponseCode
 from backend.requester import ANSWER_TIMEOUT_S, Requester, connect
 from workers.broker.replication.acknowledgement import LeasePolicy
@@ -92,6 +96,9 @@ class ReplicaGroupState:
     loss_epoch: int = 0
     """The newest master epoch that began with an accepted loss; 0 for none."""
 
+    protocol_version: int = FIRST_PROTOCOL_VERSION
+    """The version of the records of share queues that each member reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatFacts:
@@ -136,10 +143,12 @@ class ControllerClient:
         timeout_ms: int,
         priority: int,
         on_notice: Callable[[ReplicaGroupState], None],
+        protocol_version: int = PROTOCOL_VERSION,
     ) -> None:
         self._addresses = addresses
         self._own_address = own_address
         self._timeout_ms, self._priority = timeout_ms, priority
+        self._protocol_version = protocol_version
         self._on_notice = on_notice
         # If there is another controller, one missing answer of that length is enough.
         self._has_choice = len(addresses) > 1
@@ -175,6 +184,7 @@ class ControllerClient:
             broker_name=identity.broker_name,
             applied_broker_id=identity.broker_id,
             register_check_code=register_code,
+            protocol_version=self._protocol_version,
         )
         try:
             await self._ask(RequestCode.CONTROLLER_APPLY_BROKER_ID, header)
@@ -200,6 +210,7 @@ class ControllerClient:
             max_offset=facts.max_position,
             known_master_id=facts.master_id,
             is_verified=facts.is_verified,
+            protocol_version=self._protocol_version,
         )
         return _state(await self._ask(RequestCode.CONTROLLER_REGISTER_BROKER, header))
 
@@ -228,6 +239,7 @@ class ControllerClient:
             SyncStateSet(frozenset(members), reported.sync_state_set_epoch or 0),
             lease_policy=_policy_of(reported),
             loss_epoch=reported.loss_epoch or 0,
+            protocol_version=reported.protocol_version or FIRST_PROTOCOL_VERSION,
         )
 
     async def replica_info(self, identity: Identity) -> ReplicaGroupState:
@@ -426,6 +438,7 @@ def _state(answer: Command) -> ReplicaGroupState:
         header.lease_ms or 0,
         lease_policy=_policy_of(header),
         loss_epoch=header.loss_epoch or 0,
+        protocol_version=header.protocol_version or FIRST_PROTOCOL_VERSION,
     )
 
 

@@ -95,6 +95,9 @@ class MasterRole:
         former_end = self._store.max_position
         self._broker.journal.lead(state.epoch)
         self._broker.shares.lead(state.epoch)
+        self._broker.shares.use_version(
+            state.protocol_version, asked_at_ms=self._broker.elapsed_ms()
+        )
         term = self.term = self._term_of(state, former_end)
         self.listener.serve(term)
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")

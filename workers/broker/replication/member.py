@@ -49,6 +49,7 @@ class GroupMember:
             own_address=own_address,
             timeout_ms=settings.controller_timeout_ms,
             priority=settings.election_priority,
+            protocol_version=settings.protocol_version_max,
             on_notice=self._on_notice,
         )
         self._identity: Identity | None = None
@@ -231,7 +232,10 @@ class GroupMember:
         while not self._is_gone:
             pause_s = self._settings.metadata_poll_interval_ms / 1000
             try:
-                verdict = keeper.take(await self._controller.replica_info(identity))
+                asked_at_ms = self._membership.elapsed_ms()
+                state = await self._controller.replica_info(identity)
+                verdict = keeper.take(state)
+                self._membership.use_version(state.protocol_version, asked_at_ms=asked_at_ms)
                 is_deposed = self._needs_election and keeper.role is Role.MASTER
                 self._needs_election = False
                 is_wanted = verdict is Verdict.NEEDS_ELECTION or is_deposed

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from regent_engine import Command
 
 from backend.remoting.command import answer
-from backend.remoting.request_code import RequestCode
+from backend.remoting.request_code import PROTOCOL_VERSION, RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.group.required_role import RequiredRole
@@ -44,6 +44,8 @@ class Served:
     """Whether the port two below the main port serves it (remoting.md 1.6)."""
     means_this_broker: MeansThisBroker | None = None
     """Whether a request is for this broker in any role, and is not passed on."""
+    since: int = 0
+    """The protocol version that added the request; 0 for a request of RocketMQ."""
 
     def is_for_this_broker(self, command: Command) -> bool:
         """Return whether a request is for this broker, whatever its role is."""
@@ -68,16 +70,20 @@ def serves(
             if code in REQUESTS:
                 raise ValueError(f"request {code.name} has two processors")
             REQUESTS[code] = Served(
-                processor, role, passed_on, target, on_fast_port, means_this_broker
+                processor, role, passed_on, target, on_fast_port, means_this_broker, code.since
             )
         return processor
 
     return declare
 
 
-def find_served(code: int) -> Served:
-    """Return how requests of a code are served; an unknown code has a processor that refuses."""
-    return REQUESTS.get(code, _UNKNOWN)
+def find_served(code: int, version_max: int = PROTOCOL_VERSION) -> Served:
+    """Return how requests of a code are served, by a broker that speaks up to a protocol version.
+
+    A code that is unknown, or of a later version, has a processor that refuses.
+    """
+    served = REQUESTS.get(code, _UNKNOWN)
+    return served if served.since <= version_max else _UNKNOWN
 
 
 def refuse_unknown(_broker: Broker, _caller: Caller, command: Command) -> bytes:

@@ -285,6 +285,7 @@ class MemberShares:
             member=broker.membership.own_id,
             life=self.life,
             shared_topics=self.topics,
+            version_max=broker.settings.protocol_version_max,
         )
         self._follows = True
         self._go_on()

@@ -87,6 +87,8 @@ class ShareQueues:
         self.stock_members = StockMembers(broker)
         self._exhausted = ExhaustedMessages(broker)
         self._led_at_ms = 0
+        self._later_version: int | None = None
+        self._compacted_at_ms = 0
         self.departed = DepartedClients()
 
     @property
@@ -105,7 +107,8 @@ class ShareQueues:
         Raises:
             StoreError: the log is damaged there.
         """
-        self._begin(epoch, is_acting=False)
+        if not self._begin(epoch, is_acting=False):
+            return
         # A torn copy lies behind all records of the lane: the search comes before the next record.
         self._end_torn_units()
         self._finish_kept()
@@ -120,12 +123,14 @@ class ShareQueues:
         Raises:
             StoreError: the log is damaged there.
         """
-        self._begin(0, is_acting=True)
-        self._finish_kept()
+        if self._begin(0, is_acting=True):
+            self._finish_kept()
 
-    def _begin(self, epoch: int, *, is_acting: bool) -> None:
+    def _begin(self, epoch: int, *, is_acting: bool) -> bool:
+        """Own the share queues; False if the lane has records of a later version (O45)."""
         broker = self._broker
-        broker.hot.lead_shares(
+        version_max = broker.settings.protocol_version_max
+        version = broker.hot.lead_shares(
             share_state_topic(broker.settings.cluster_name),
             epoch=max(0, epoch),
             member=max(0, broker.membership.own_id),
@@ -133,12 +138,47 @@ class ShareQueues:
             is_acting=is_acting,
             life=broker.member_shares.life,
             shared_topics=broker.member_shares.topics,
+            version_max=version_max,
         )
+        self._later_version = version if version > version_max else None
+        if self._later_version is not None:
+            log.error("share_queues_of_later_version", version=version, version_max=version_max)
+            return False
         self.is_acting, self._is_held = is_acting, False
         self._led_at_ms = broker.elapsed_ms()
         self._leads.set()
         if not is_acting:
             broker.member_shares.began_to_lead()
+        return True
+
+    def use_version(self, version: int, *, asked_at_ms: int) -> None:
+        """Write records of this version from now on: each member of the group reads them (Q79).
+
+        The version was that of the group at a time of `elapsed_ms`. One of before a compaction has
+        no effect.
+
+        Raises:
+            StoreError: the store refused the record.
+        """
+        is_outdated = asked_at_ms < self._compacted_at_ms
+        if is_outdated or not self.is_leading or self.is_acting:
+            return
+        if self._broker.hot.raise_shares_version(version):
+            log.info("share_version_raised", version=version)
+            self._broker.membership.appended()
+
+    def compact(self, version: int) -> bool:
+        """Write the lane again in records of a former version; False if nothing is owned (O45).
+
+        Raises:
+            StoreError: the store refused the records.
+        """
+        if not self._broker.hot.compact_shares(version):
+            return False
+        self._compacted_at_ms = self._broker.elapsed_ms()
+        log.info("share_version_lowered", version=version)
+        self._broker.membership.appended()
+        return True
 
     def _finish_kept(self) -> None:
         for share in self.finished.kept.values():
@@ -177,6 +217,7 @@ class ShareQueues:
         """Decide nothing any more: another broker does."""
         self._leads.clear()
         self.is_acting = self._is_held = False
+        self._later_version = None
         self._broker.hot.stand_down_shares()
 
     def hold(self) -> None:
@@ -191,8 +232,16 @@ class ShareQueues:
         """Check that messages are handed out.
 
         Raises:
-            Refusal: another broker is about to do so, or a member of the group forbids it.
+            Refusal: another broker is about to do so, a member of the group forbids it, or this
+                broker does not read all records.
         """
+        if self._later_version is not None:
+            raise Refusal(
+                ResponseCode.SERVICE_NOT_AVAILABLE,
+                f"the share queues of this group are of protocol version {self._later_version}, and"
+                f" this broker reads {self._broker.settings.protocol_version_max}: start it with a"
+                " later release, or elect a broker of a later one",
+            )
         if self._is_held:
             reason = "the master of this group is about to serve: ask for the route again"
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)

@@ -992,6 +992,9 @@ PARKED_MS_MAX: int
 PROPERTIES_SIZE_MAX: int
 """Maximum size of a property string, in bytes."""
 
+SHARE_VERSION_MAX: int
+"""The newest version of the records of share queues that this engine reads and writes."""
+
 SHARE_WINDOW: int
 """Maximum number of offsets in the window of a share queue."""
 
@@ -1072,16 +1075,38 @@ class HotPath:
         is_acting: bool = False,
         life: int = 0,
         shared_topics: Sequence[str] = (),
-    ) -> None:
+        version_max: int = ...,
+    ) -> int:
         """Own the share queues of the broker group, with the state that the lane `topic` holds.
 
         Those of shared topics are owned by lease, see `serve_share`.
 
         The epoch is that of the master, 0 without a controller. A replica that acts for its master
-        appends nothing: the caller keeps what is finished, before it answers.
+        appends nothing: the caller keeps what is finished, before it answers. The version of the
+        lane is returned. If it is above `version_max`, records can't be read, and nothing is owned.
 
         Raises:
             StoreError: the log is damaged there.
+        """
+
+    @property
+    def shares_version(self) -> int | None:
+        """The version of the next records of the lane; None if no share queue is owned."""
+
+    def raise_shares_version(self, version: int) -> bool:
+        """Write records of a later version from now on; return whether the lane got a record.
+
+        A lane without a share queue gets the VERSION record before its first record.
+
+        Raises:
+            StoreError: the store refused the record, which comes before the next one.
+        """
+
+    def compact_shares(self, version: int) -> bool:
+        """Write the lane again, in records of a former version; False if none is owned.
+
+        Raises:
+            StoreError: the store refused the records; repeat it.
         """
 
     @property
@@ -1240,7 +1265,13 @@ class HotPath:
         """
 
     def follow_shares(
-        self, topic: str, *, member: int, life: int, shared_topics: Sequence[str]
+        self,
+        topic: str,
+        *,
+        member: int,
+        life: int,
+        shared_topics: Sequence[str],
+        version_max: int = ...,
     ) -> None:
         """Follow the lane `topic` of the master, up to the position that readers see.
 

@@ -74,6 +74,22 @@ export function forgetReplicas(group: ReplicaGroup): OrderKind {
   });
 }
 
+/** Upgrades the brokers of a group one by one, the master last. */
+export function upgradeGroup({ clusterName, name: brokerGroupName }: ReplicaGroup): OrderKind {
+  return orderForm('upgradeBrokerGroup', {
+    target: brokerGroupName,
+    given: { clusterName, brokerGroupName },
+  });
+}
+
+/** Lowers the protocol version of a group, so that an older release can join. */
+export function lowerVersion({ clusterName, name: brokerGroupName }: ReplicaGroup): OrderKind {
+  return orderForm('lowerProtocolVersion', {
+    target: brokerGroupName,
+    given: { clusterName, brokerGroupName },
+  });
+}
+
 /** Adopts brokers whose group the control plane lost: all that wait, unless some are taken out. */
 export function adoptReplicas({ clusterName, brokerGroupName, candidates }: LostGroup): OrderKind {
   const ids = candidates.map(({ brokerId }) => brokerId);

@@ -48,6 +48,8 @@ export function changeWords(change: GroupChange, before: GroupChange | undefined
       return replicaWords('adopted', without(now.keys(), then.keys()));
     case 'PREFERENCE_CHANGED':
       return { word: 'preferred', values: {} };
+    case 'PROTOCOL_VERSION_CHANGED':
+      return { word: 'versionChanged', values: {} };
     case 'ADDRESS_CHANGED': {
       const moved = [...now].find(([id, address]) => then.has(id) && then.get(id) !== address);
       if (!moved) return { word: 'moved', values: {} };

@@ -52,6 +52,16 @@ export function GroupFacts({ group, observedAtMs }: GroupFactsProps) {
               epoch: formatCount(group.confirmedEpoch),
             })}
       </Fact>
+      <Fact
+        label={t('replicaGroup.protocolVersion')}
+        foot={
+          group.versionLimit === null
+            ? t('replicaGroup.protocolVersionFoot')
+            : t('replicaGroup.protocolVersionLimit', { limit: group.versionLimit })
+        }
+      >
+        {group.protocolVersion}
+      </Fact>
       <Fact label={t('replicaGroup.lease')} foot={t(`leasePolicy.${group.leasePolicy}`)}>
         {leaseLeftMs > 0
           ? t('replicaGroup.leaseLeft', { span: formatSeconds(leaseLeftMs) })

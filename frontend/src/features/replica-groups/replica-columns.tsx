@@ -100,6 +100,12 @@ export function replicaColumns(t: TFunction, group: ReplicaGroup, election: Elec
           : t(row.original.isVerified ? 'word.yes' : 'word.no'),
     }),
     column.display({
+      id: 'version',
+      header: t('replicas.version'),
+      meta: { align: 'right' },
+      cell: ({ row }) => row.original.protocolVersion ?? '–',
+    }),
+    column.display({
       id: 'verdict',
       header: t('replicas.verdict'),
       meta: { width: '34%' },

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use ahash::{AHashMap, AHashSet};
 use parking_lot::{Mutex, MutexGuard};
 use regent_commitlog::{AppendError, Appended, NewMessage, Store};
-use regent_share::{Body, Delivery, Lane, Policy, Ranges, Record, Snapshot, WINDOW};
+use regent_share::{Body, Delivery, Lane, Policy, Ranges, Record, Refused, Snapshot, WINDOW};
 
 use crate::broker::HotPathConfig;
 use crate::leading::{LeadingQueues, LeadingSegment};
@@ -27,6 +27,7 @@ mod listing;
 mod logical;
 mod replay;
 mod shared;
+mod versions;
 
 pub(crate) use acts::Wish;
 pub use acts::{Change, Dead, Finished, Former, Renewed};
@@ -69,6 +70,8 @@ pub struct Reigning {
     pub life: u32,
     /// The topics in SHARED mode.
     pub shared: AHashSet<String>,
+    /// The newest version of records that this broker reads and writes.
+    pub version_max: u16,
 }
 
 /// The time in which this broker decides, or follows the one that does.
@@ -105,6 +108,10 @@ pub(crate) struct Reign {
     pub(crate) end: u64,
     snapshot_position: Option<u64>,
     bytes_since_snapshot: u64,
+    /// The version of the broker group: the next record comes behind a VERSION record, if it is later than the lane's.
+    wanted_version: u16,
+    /// The newest version of records that this broker reads.
+    version_max: u16,
 }
 
 /// An attempt to receive from an ordered share queue.
@@ -131,14 +138,18 @@ pub struct Beginning {
 }
 
 impl Shares {
-    /// Begin to decide, with the state that the log holds.
+    /// Begin to decide, with the state that the log holds. Returns the version of the lane: if this broker does not
+    /// read it, records are missing from the state, and nothing begins (O45).
     ///
     /// # Errors
     /// The log is damaged there.
-    pub fn lead(&self, store: &Store, reigning: Reigning) -> Result<(), AppendError> {
-        let replayed = replay::replay(store, &reigning.topic)?;
-        *self.0.lock() = Some(Reign::new(reigning, replayed));
-        Ok(())
+    pub fn lead(&self, store: &Store, reigning: Reigning) -> Result<u16, AppendError> {
+        let replayed = replay::replay(store, &reigning.topic, reigning.version_max)?;
+        let version = replayed.lane.version();
+        if version <= reigning.version_max {
+            *self.0.lock() = Some(Reign::new(reigning, replayed));
+        }
+        Ok(version)
     }
 
     /// Decide nothing any more.
@@ -336,17 +347,7 @@ impl Shares {
         if let Some(topic) = topic.filter(|_| group.is_none()) {
             reign.logical.remove(topic);
         }
-        let is_meant = |wired: &regent_share::Wired| {
-            topic.is_none_or(|topic| wired.name.topic == topic)
-                && group.is_none_or(|group| wired.name.group == group)
-        };
-        let meant = reign.lane.iter().filter(|(_, wired)| is_meant(wired));
-        let removed = meant.filter_map(|(sq_id, _)| {
-            let record = reign.lane.wire_record(sq_id, regent_share::REMOVED)?;
-            Some((vec![record], sq_id))
-        });
-        let removed: Vec<_> = removed.collect();
-        for (records, ids) in messages_of(removed) {
+        for (records, ids) in reign.removal(topic, group) {
             reign.append(store, config, &records, now_ms)?;
             for sq_id in ids {
                 reign.leave(sq_id);
@@ -428,6 +429,8 @@ impl Reign {
             serving: AHashMap::new(),
             following: None,
             epoch: reigning.epoch.max(last.unwrap_or(0) + 1),
+            wanted_version: lane.version(),
+            version_max: reigning.version_max,
             lane,
             owned: AHashSet::new(),
             counts: AHashMap::new(),
@@ -485,12 +488,12 @@ impl Reign {
             records.iter().for_each(|record| self.apply(record));
             return Ok(None);
         }
-        let mut body = Vec::new();
-        records.iter().for_each(|record| record.encode(&mut body));
+        let switch = self.switch();
+        let body = encoded(switch.iter().chain(records));
         let topic = Arc::clone(&self.topic);
         let message = lane_message(&topic, config, &body, now_ms, &[]);
         let appended = store.writer()?.append(&message, now_ms)?;
-        self.note(&appended, records);
+        self.note(&appended, switch.iter().chain(records));
         Ok(Some(appended.queue_offset + 1))
     }
 
@@ -503,19 +506,19 @@ impl Reign {
         records: &[Record],
         now_ms: i64,
     ) -> Result<Vec<Appended>, AppendError> {
-        let mut body = Vec::new();
-        records.iter().for_each(|record| record.encode(&mut body));
+        let switch = self.switch();
+        let body = encoded(switch.iter().chain(records));
         let topic = Arc::clone(&self.topic);
         let mut unit = messages.to_vec();
         unit.push(lane_message(&topic, config, &body, now_ms, &[]));
         let appended = store.writer()?.append_unit(&unit, now_ms)?;
         if let Some(last) = appended.last() {
-            self.note(last, records);
+            self.note(last, switch.iter().chain(records));
         }
         Ok(appended)
     }
 
-    fn note(&mut self, appended: &Appended, records: &[Record]) {
+    fn note<'a>(&mut self, appended: &Appended, records: impl Iterator<Item = &'a Record>) {
         self.end = appended.log_position + u64::from(appended.size);
         self.bytes_since_snapshot += u64::from(appended.size);
         for record in records {
@@ -524,13 +527,19 @@ impl Reign {
     }
 
     fn apply(&mut self, record: &Record) {
-        let again_count = self.redelivered_count(record);
-        let applied = self.lane.apply(record);
+        let applied = self.apply_read(record);
         debug_assert!(applied.is_ok(), "{applied:?}: {record:?}");
-        if let Ok(applied) = applied {
+    }
+
+    /// Apply a record that another broker judged. What its writer did not judge so was cut off with its log.
+    fn apply_read(&mut self, record: &Record) -> Result<(), Refused> {
+        let again_count = self.redelivered_count(record);
+        let applied = self.lane.apply(record)?;
+        if record.sq_id != 0 {
             let counts = self.counts.entry(record.sq_id).or_default();
             counts.add(&record.body, applied.done.count(), again_count);
         }
+        Ok(())
     }
 
     /// Do what only this broker remembers (`acquireLog=none`).
@@ -646,10 +655,17 @@ impl Reign {
             body: Body::Mark { sync_point: 0 },
         };
         if let Some(last) = bodies.last_mut() {
-            end.encode(last);
+            // Readers of the first release end a snapshot at any other record than MARK in an earlier message.
+            last.extend(encoded(self.version_record().iter().chain([&end])));
         }
         bodies
     }
+}
+
+fn encoded<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<u8> {
+    let mut body = Vec::new();
+    records.for_each(|record| record.encode(&mut body));
+    body
 }
 
 fn lane_message<'a>(

@@ -72,6 +72,7 @@ fn open(dir: &Path, is_acting: bool, body_size_max: usize) -> (Store, HotPath) {
         is_acting,
         life: 7,
         shared: AHashSet::new(),
+        version_max: regent_share::VERSION,
     };
     hot.shares.lead(&store, reigning).unwrap();
     (store, hot)

@@ -77,6 +77,7 @@ fn reigning(member: u64, is_shared: bool) -> Reigning {
         is_acting: false,
         life: u32::try_from(member).unwrap(),
         shared: shared.into_iter().collect::<AHashSet<_>>(),
+        version_max: regent_share::VERSION,
     }
 }
 

@@ -59,7 +59,7 @@ type Seen = (String, i32, String, u64, Option<u64>, bool);
 
 #[pymethods]
 impl HotPath {
-    #[pyo3(signature = (topic, *, member, life, shared_topics))]
+    #[pyo3(signature = (topic, *, member, life, shared_topics, version_max=regent_share::VERSION))]
     fn follow_shares(
         &self,
         py: Python<'_>,
@@ -67,6 +67,7 @@ impl HotPath {
         member: u64,
         life: u32,
         shared_topics: Vec<String>,
+        version_max: u16,
     ) -> PyResult<()> {
         let reigning = Reigning {
             topic,
@@ -76,6 +77,7 @@ impl HotPath {
             is_acting: false,
             life,
             shared: shared_topics.into_iter().collect(),
+            version_max,
         };
         let hot = &self.0.hot;
         (self.0.store).run(py, |store| Ok(hot.shares.follow(store, reigning)?))

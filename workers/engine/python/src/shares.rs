@@ -156,8 +156,8 @@ type Dead = (String, i32, String, u64, u16);
 #[pymethods]
 impl HotPath {
     #[pyo3(signature = (topic, *, epoch, member, segment_size_bytes, is_acting=false, life=0,
-        shared_topics=Vec::new()))]
-    #[expect(clippy::too_many_arguments, reason = "most are keywords in Python")]
+        shared_topics=Vec::new(), version_max=regent_share::VERSION))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn lead_shares(
         &self,
         py: Python<'_>,
@@ -168,7 +168,8 @@ impl HotPath {
         is_acting: bool,
         life: u32,
         shared_topics: Vec<String>,
-    ) -> PyResult<()> {
+        version_max: u16,
+    ) -> PyResult<u16> {
         let reigning = Reigning {
             topic,
             epoch,
@@ -177,9 +178,31 @@ impl HotPath {
             is_acting,
             life,
             shared: shared_topics.into_iter().collect(),
+            version_max,
         };
         let hot = &self.0.hot;
         (self.0.store).run(py, |store| Ok(hot.shares.lead(store, reigning)?))
+    }
+
+    #[getter]
+    fn shares_version(&self) -> Option<u16> {
+        self.0.hot.shares.version()
+    }
+
+    fn raise_shares_version(&self, py: Python<'_>, version: u16) -> PyResult<bool> {
+        let hot = &self.0.hot;
+        (self.0.store).run(py, |store| {
+            Ok(hot
+                .shares
+                .raise_version(store, hot.config(), version, now_ms())?)
+        })
+    }
+
+    fn compact_shares(&self, py: Python<'_>, version: u16) -> PyResult<bool> {
+        let hot = &self.0.hot;
+        (self.0.store).run(py, |store| {
+            Ok(hot.shares.compact(store, hot.config(), version, now_ms())?)
+        })
     }
 
     #[getter]

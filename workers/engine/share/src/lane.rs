@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::entry::{Act, Delivery, Verdict};
 use crate::queue::ShareQueue;
 use crate::ranges::Ranges;
-use crate::record::{Body, DECIDED, Policy, REMOVED, Record};
+use crate::record::{Body, DECIDED, FIRST_VERSION, Policy, REMOVED, Record};
 
 /// Which share queue it is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,17 +57,53 @@ pub enum Refused {
     /// A WIRE record gives the number of one share queue to another one.
     #[error("the number belongs to another share queue")]
     Renamed,
+    /// The type was added by a later version than that of the lane here (OI-10). Readers of the lane's version
+    /// leave such a record out, and so does each later one.
+    #[error("the record is of version {0}, and the lane is not")]
+    Later(u16),
 }
 
 /// The state that the records of one lane make.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lane {
+    version: u16,
     queues: BTreeMap<u64, Wired>,
     names: AHashMap<String, AHashMap<String, BTreeMap<i32, u64>>>,
     last_id: u64,
 }
 
+impl Default for Lane {
+    fn default() -> Self {
+        Self {
+            version: FIRST_VERSION,
+            queues: BTreeMap::new(),
+            names: AHashMap::new(),
+            last_id: 0,
+        }
+    }
+}
+
 impl Lane {
+    /// The version of the records that may be appended now: that of the last VERSION record (Q80).
+    #[must_use]
+    pub fn version(&self) -> u16 {
+        self.version
+    }
+
+    /// The share queues of a topic, of a group, or of both.
+    pub fn named<'a>(
+        &'a self,
+        topic: Option<&'a str>,
+        group: Option<&'a str>,
+    ) -> impl Iterator<Item = u64> + 'a {
+        let is_meant = move |wired: &Wired| {
+            topic.is_none_or(|topic| wired.name.topic == topic)
+                && group.is_none_or(|group| wired.name.group == group)
+        };
+        let meant = self.queues.iter().filter(move |(_, wired)| is_meant(wired));
+        meant.map(|(sq_id, _)| *sq_id)
+    }
+
     /// The number of a share queue.
     #[must_use]
     pub fn find(&self, topic: &str, queue_id: i32, group: &str) -> Option<u64> {
@@ -163,9 +199,15 @@ impl Lane {
     /// # Errors
     /// The record has no effect.
     pub fn judge(&self, record: &Record) -> Result<Applied, Refused> {
+        let since = record.body.record_type().since();
+        if since > self.version {
+            return Err(Refused::Later(since));
+        }
         let known = self.queues.get(&record.sq_id);
         match &record.body {
-            Body::Mark { .. } | Body::Version { .. } => return Ok(Applied::default()),
+            Body::Mark { .. } | Body::Version { .. } | Body::Drop { .. } => {
+                return Ok(Applied::default());
+            }
             Body::Wire {
                 topic,
                 queue_id,
@@ -201,6 +243,11 @@ impl Lane {
             self.wire(record);
         } else if let Body::Mark { .. } = record.body {
             self.last_id = self.last_id.max(record.sq_id);
+        } else if let Body::Version { version } = record.body {
+            self.version = version;
+        } else if let Body::Drop { topic, group } = &record.body {
+            let gone: Vec<_> = self.named(topic.as_deref(), group.as_deref()).collect();
+            gone.into_iter().for_each(|sq_id| self.remove(sq_id));
         } else if let Some(wired) = self.queues.get_mut(&record.sq_id) {
             carry_out(&mut wired.queue, record, &applied);
         } else if let Body::ClientGone { client } = record.body {
@@ -419,6 +466,10 @@ fn carry_out(queue: &mut ShareQueue, record: &Record, applied: &Applied) {
         Body::Expire { .. } => queue.give_back(done, 0),
         Body::ClientGone { client } => queue.return_all(Some(*client)),
         Body::Snap(snapshot) => queue.restore(snapshot),
-        Body::Wire { .. } | Body::MemberGone { .. } | Body::Mark { .. } | Body::Version { .. } => {}
+        Body::Wire { .. }
+        | Body::MemberGone { .. }
+        | Body::Mark { .. }
+        | Body::Version { .. }
+        | Body::Drop { .. } => {}
     }
 }

@@ -27,6 +27,6 @@ pub use lane::{Applied, Lane, QueueName, Refused, Wired};
 pub use queue::{ShareQueue, Snapshot, SnapshotRun, WINDOW};
 pub use ranges::Ranges;
 pub use record::{
-    Body, DECIDED, Decoded, Disposition, FALLBACK, Policy, REMOVED, RESUBSCRIBE, Record,
-    RecordError, Records, VERSION,
+    Body, DECIDED, Decoded, Disposition, FALLBACK, FIRST_VERSION, Policy, REMOVED, RESUBSCRIBE,
+    Record, RecordError, RecordType, Records, VERSION,
 };

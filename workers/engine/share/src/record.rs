@@ -5,7 +5,8 @@
 //! 14 sqId u64 | 22 leaseEpoch u64 | 30 fields, each with its length as u32 before it
 //! ```
 //! Version and size come first (Q76). All big-endian. The checksum is of the whole record but for itself. New fields are added behind the
-//! others, and older readers leave them out: what a version has never changes (Q74).
+//! others, and older readers leave them out: what a version has never changes (Q74). The version of a record is the one that
+//! added its type (`types.rs`, Q73), so a reader of an older version leaves it out by its size.
 
 use std::fmt;
 
@@ -14,8 +15,10 @@ use crate::entry::{Delivery, Entry};
 use crate::queue::{ShareQueue, Snapshot, SnapshotRun};
 use crate::ranges::Ranges;
 
-/// The version that this code writes.
-pub const VERSION: u16 = 1;
+mod types;
+
+pub use types::{FIRST_VERSION, RecordType, VERSION};
+
 /// Flag of ACCEPT and REJECT: the owner has decided, so that appliers do not decide again.
 pub const DECIDED: u16 = 1;
 /// Flag of UNOWN: the former owner wants the share queue again.
@@ -156,10 +159,17 @@ pub enum Body {
         /// Which one.
         sync_point: u64,
     },
-    /// From here on records may be of this version.
+    /// From here on records may be of this version, and of none above it (Q80).
     Version {
-        /// The version of the cluster.
+        /// The version of the broker group.
         version: u16,
+    },
+    /// All share queues of a topic, of a group, or of both are gone.
+    Drop {
+        /// Topic; `None` for each.
+        topic: Option<String>,
+        /// Consumer group; `None` for each.
+        group: Option<String>,
     },
 }
 
@@ -186,6 +196,9 @@ pub enum RecordError {
     /// The checksum differs.
     #[error("the checksum of a record of the state log differs")]
     Checksum,
+    /// Its version is not the one that added its type.
+    #[error("the version of a record of the state log is not that of its type")]
+    Version,
     /// Its fields make no sense.
     #[error("a field of a record of the state log is malformed")]
     Field,
@@ -204,24 +217,26 @@ pub enum Decoded {
 }
 
 impl Body {
-    fn kind(&self) -> u16 {
+    /// The type of the record.
+    #[must_use]
+    pub fn record_type(&self) -> RecordType {
         match self {
-            Self::Wire { .. } => 1,
-            Self::Own { .. } => 2,
-            Self::Unown { .. } => 3,
-            Self::Acquire { .. } => 4,
-            Self::Accept { .. } => 5,
-            Self::Release { .. } => 6,
-            Self::Renew { .. } => 7,
-            Self::Reject { .. } => 8,
-            Self::Expire { .. } => 9,
-            Self::Gap { .. } => 10,
-            Self::ClientGone { .. } => 11,
-            Self::MemberGone { .. } => 12,
-            Self::Snap(_) => 13,
-            // 14 to 18 are those of transactions.
-            Self::Mark { .. } => 19,
-            Self::Version { .. } => 20,
+            Self::Wire { .. } => RecordType::Wire,
+            Self::Own { .. } => RecordType::Own,
+            Self::Unown { .. } => RecordType::Unown,
+            Self::Acquire { .. } => RecordType::Acquire,
+            Self::Accept { .. } => RecordType::Accept,
+            Self::Release { .. } => RecordType::Release,
+            Self::Renew { .. } => RecordType::Renew,
+            Self::Reject { .. } => RecordType::Reject,
+            Self::Expire { .. } => RecordType::Expire,
+            Self::Gap { .. } => RecordType::Gap,
+            Self::ClientGone { .. } => RecordType::ClientGone,
+            Self::MemberGone { .. } => RecordType::MemberGone,
+            Self::Snap(_) => RecordType::Snap,
+            Self::Mark { .. } => RecordType::Mark,
+            Self::Version { .. } => RecordType::Version,
+            Self::Drop { .. } => RecordType::Drop,
         }
     }
 }
@@ -230,9 +245,10 @@ impl Record {
     /// Write the record behind what is in `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
-        out.extend_from_slice(&VERSION.to_be_bytes());
+        let record_type = self.body.record_type();
+        out.extend_from_slice(&record_type.since().to_be_bytes());
         out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&self.body.kind().to_be_bytes());
+        out.extend_from_slice(&record_type.code().to_be_bytes());
         out.extend_from_slice(&self.flags.to_be_bytes());
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&self.sq_id.to_be_bytes());
@@ -250,23 +266,38 @@ impl Record {
 ///
 /// A record of a later version or type is left out (Q77). After an error nothing follows.
 #[derive(Debug)]
-pub struct Records<'a>(&'a [u8]);
+pub struct Records<'a> {
+    left: &'a [u8],
+    version_max: u16,
+}
 
 impl<'a> Records<'a> {
     /// Read from the start of some bytes.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self(bytes)
+        Self::up_to(VERSION, bytes)
+    }
+
+    /// Read as a release of this version does.
+    #[must_use]
+    pub fn up_to(version_max: u16, bytes: &'a [u8]) -> Self {
+        Self {
+            left: bytes,
+            version_max,
+        }
     }
 
     fn take(&mut self) -> Result<Decoded, RecordError> {
-        let mut input = Input(self.0);
+        let mut input = Input(self.left);
         let version = input.u16().ok_or(RecordError::Short)?;
         let size = input.u32().ok_or(RecordError::Short)? as usize;
         let end = PREFIX_SIZE.saturating_add(size);
-        let record = self.0.get(..end).ok_or(RecordError::Short)?;
-        self.0 = &self.0[end..];
-        if version != VERSION {
+        let record = self.left.get(..end).ok_or(RecordError::Short)?;
+        self.left = &self.left[end..];
+        if version == 0 {
+            return Err(RecordError::Version);
+        }
+        if version > self.version_max {
             return Ok(Decoded::Unknown { version });
         }
         if record.len() < HEAD_SIZE {
@@ -286,16 +317,19 @@ impl<'a> Records<'a> {
         if crc32c(&[&record[..CRC_AT], &record[CRC_END..]]) != crc {
             return Err(RecordError::Checksum);
         }
-        match read_fields(kind, &mut input) {
-            Some(Some(body)) => Ok(Decoded::Known(Record {
-                flags,
-                sq_id,
-                epoch,
-                body,
-            })),
-            Some(None) => Ok(Decoded::Unknown { version }),
-            None => Err(RecordError::Field),
+        let Some(record_type) = RecordType::from_code(kind) else {
+            return Ok(Decoded::Unknown { version });
+        };
+        if record_type.since() != version {
+            return Err(RecordError::Version);
         }
+        let body = read_fields(record_type, &mut input).ok_or(RecordError::Field)?;
+        Ok(Decoded::Known(Record {
+            flags,
+            sq_id,
+            epoch,
+            body,
+        }))
     }
 }
 
@@ -303,12 +337,12 @@ impl Iterator for Records<'_> {
     type Item = Result<Decoded, RecordError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.0.is_empty() {
+        if self.left.is_empty() {
             return None;
         }
         let taken = self.take();
         if taken.is_err() {
-            self.0 = &[];
+            self.left = &[];
         }
         Some(taken)
     }
@@ -439,6 +473,11 @@ fn write_fields(body: &Body, out: &mut Vec<u8>) {
         Body::Version { version } => {
             out.bytes(&version.to_be_bytes());
         }
+        Body::Drop { topic, group } => {
+            for name in [topic, group] {
+                out.bytes(name.as_ref().map_or(&[], |name| name.as_bytes()));
+            }
+        }
     }
 }
 
@@ -542,6 +581,12 @@ impl<'a> Input<'a> {
         String::from_utf8(self.field()?.0.to_vec()).ok()
     }
 
+    /// A name that may be absent: then its field is empty.
+    #[expect(clippy::option_option, reason = "malformed, or absent")]
+    fn name(&mut self) -> Option<Option<String>> {
+        Some(Some(self.text()?).filter(|name| !name.is_empty()))
+    }
+
     fn delivery(&mut self) -> Option<Delivery> {
         let mut field = self.field()?;
         Some(Delivery {
@@ -565,39 +610,38 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The fields of a record; the inner `None` is for a type that this code does not know.
-#[expect(clippy::option_option, reason = "malformed, or of an unknown type")]
-fn read_fields(kind: u16, input: &mut Input<'_>) -> Option<Option<Body>> {
-    Some(Some(match kind {
-        1 => read_wire(input)?,
-        2 => Body::Own {
+/// The fields of a record; `None` if they are malformed.
+fn read_fields(record_type: RecordType, input: &mut Input<'_>) -> Option<Body> {
+    Some(match record_type {
+        RecordType::Wire => read_wire(input)?,
+        RecordType::Own => Body::Own {
             member: input.field()?.u64()?,
         },
-        3 => Body::Unown {
+        RecordType::Unown => Body::Unown {
             member: input.field()?.u64()?,
         },
-        4 => Body::Acquire {
+        RecordType::Acquire => Body::Acquire {
             delivery: input.delivery()?,
             client: input.field()?.u64()?,
             ranges: input.ranges()?,
             deadline_ms: input.field()?.i64()?,
         },
-        5 => Body::Accept {
+        RecordType::Accept => Body::Accept {
             delivery: input.delivery()?,
             ranges: input.ranges()?,
         },
-        6 => Body::Release {
+        RecordType::Release => Body::Release {
             delivery: input.delivery()?,
             ranges: input.ranges()?,
             visible_at_ms: input.field()?.i64()?,
         },
-        7 => Body::Renew {
+        RecordType::Renew => Body::Renew {
             delivery: input.delivery()?,
             ranges: input.ranges()?,
             pop_time_ms: input.field()?.i64()?,
             deadline_ms: input.field()?.i64()?,
         },
-        8 => Body::Reject {
+        RecordType::Reject => Body::Reject {
             delivery: input.delivery()?,
             ranges: input.ranges()?,
             disposition: match input.field()?.u8()? {
@@ -607,29 +651,32 @@ fn read_fields(kind: u16, input: &mut Input<'_>) -> Option<Option<Body>> {
                 _ => return None,
             },
         },
-        9 => Body::Expire {
+        RecordType::Expire => Body::Expire {
             ranges: input.ranges()?,
             deadline_ms: input.field()?.i64()?,
         },
-        10 => Body::Gap {
+        RecordType::Gap => Body::Gap {
             ranges: input.ranges()?,
         },
-        11 => Body::ClientGone {
+        RecordType::ClientGone => Body::ClientGone {
             client: input.field()?.u64()?,
         },
-        12 => Body::MemberGone {
+        RecordType::MemberGone => Body::MemberGone {
             member: input.field()?.u64()?,
             incarnation: input.field()?.u64()?,
         },
-        13 => Body::Snap(read_snapshot(input)?),
-        19 => Body::Mark {
+        RecordType::Snap => Body::Snap(read_snapshot(input)?),
+        RecordType::Mark => Body::Mark {
             sync_point: input.field()?.u64()?,
         },
-        20 => Body::Version {
-            version: input.field()?.u16()?,
+        RecordType::Version => Body::Version {
+            version: input.field()?.u16().filter(|version| *version != 0)?,
         },
-        _ => return Some(None),
-    }))
+        RecordType::Drop => Body::Drop {
+            topic: input.name()?,
+            group: input.name()?,
+        },
+    })
 }
 
 fn read_wire(input: &mut Input<'_>) -> Option<Body> {

@@ -18,15 +18,28 @@ pub(crate) struct Replayed {
 }
 
 /// Read a lane from its last complete snapshot on, whether or not readers see the records.
-pub(crate) fn replay(store: &Store, topic: &str) -> Result<Replayed, StoreError> {
+pub(crate) fn replay(
+    store: &Store,
+    topic: &str,
+    version_max: u16,
+) -> Result<Replayed, StoreError> {
     let (_, end) = store.held_offsets(topic, LANE).unwrap_or_default();
-    replay_until(store, topic, end)
+    replay_until(store, topic, end, version_max)
 }
 
 /// As [`replay`], up to a message of the lane.
-pub(crate) fn replay_until(store: &Store, topic: &str, end: u64) -> Result<Replayed, StoreError> {
+pub(crate) fn replay_until(
+    store: &Store,
+    topic: &str,
+    end: u64,
+    version_max: u16,
+) -> Result<Replayed, StoreError> {
     let (low, _) = store.held_offsets(topic, LANE).unwrap_or_default();
-    let reader = Reader { store, topic };
+    let reader = Reader {
+        store,
+        topic,
+        version_max,
+    };
     let snapshot = reader.last_snapshot(low, end)?;
     let mut replayed = Replayed {
         lane: Lane::default(),
@@ -60,8 +73,13 @@ pub(crate) fn read_from(
     store: &Store,
     topic: &str,
     (offset, count): (u64, usize),
+    version_max: u16,
 ) -> Result<Vec<(u64, Vec<Record>)>, StoreError> {
-    let reader = Reader { store, topic };
+    let reader = Reader {
+        store,
+        topic,
+        version_max,
+    };
     let entries = store.held_entries(topic, LANE, offset, count).into_iter();
     entries
         .map(|entry| {
@@ -74,6 +92,7 @@ pub(crate) fn read_from(
 struct Reader<'a> {
     store: &'a Store,
     topic: &'a str,
+    version_max: u16,
 }
 
 impl Reader<'_> {
@@ -85,7 +104,7 @@ impl Reader<'_> {
         let damaged = |reason: String| StoreError::Corrupt { position, reason };
         let message = RecordView::parse(&content).map_err(|damage| damaged(damage.to_string()))?;
         let mut records = Vec::new();
-        for read in Records::new(message.body) {
+        for read in Records::up_to(self.version_max, message.body) {
             match read.map_err(|error| damaged(error.to_string()))? {
                 Decoded::Known(record) => records.push(record),
                 Decoded::Unknown { .. } => {}

@@ -514,7 +514,9 @@ impl Reign {
     /// Whether this broker owns a share queue of a SHARED topic, by the lane and by its lease.
     pub(crate) fn serves(&self, sq_id: u64) -> bool {
         let queue = self.lane.get(sq_id).map(|wired| &wired.queue);
-        let owned = queue.filter(|queue| queue.owner() == Some(self.member));
+        // A lane with records of a later version is not all here.
+        let is_read = self.lane.version() <= self.version_max;
+        let owned = queue.filter(|queue| is_read && queue.owner() == Some(self.member));
         owned.is_some_and(|queue| self.serving.get(&sq_id) == Some(&queue.epoch()))
     }
 
@@ -726,7 +728,7 @@ impl Reign {
             .as_ref()
             .map_or(0, |following| following.next);
         if next < low || next > end || (next == 0 && end > 0) {
-            let replayed = replay::replay_until(store, &topic, end)?;
+            let replayed = replay::replay_until(store, &topic, end, self.version_max)?;
             (self.lane, self.end) = (replayed.lane, replayed.end);
             self.drop_acquisitions();
             if let Some(following) = &mut self.following {
@@ -737,7 +739,7 @@ impl Reign {
         let (mut at, mut changed) = (next, AHashMap::new());
         while at < end {
             let count = ENTRY_COUNT.min(usize::try_from(end - at).unwrap_or(ENTRY_COUNT));
-            let read = replay::read_from(store, &topic, (at, count))?;
+            let read = replay::read_from(store, &topic, (at, count), self.version_max)?;
             if read.is_empty() {
                 break;
             }
@@ -745,7 +747,7 @@ impl Reign {
                 at += 1;
                 self.end = position;
                 for record in records {
-                    self.apply_read(&record);
+                    let _ = self.apply_read(&record);
                     if makes_ready(&record.body) {
                         changed.insert(record.sq_id, record);
                     }
@@ -756,15 +758,6 @@ impl Reign {
             following.next = at;
         }
         Ok(self.ready_queues(changed.values()))
-    }
-
-    /// Apply a record that another broker judged. What its writer did not judge so was cut off with its log.
-    fn apply_read(&mut self, record: &Record) {
-        let again_count = self.redelivered_count(record);
-        if let Ok(applied) = self.lane.apply(record) {
-            let counts = self.counts.entry(record.sq_id).or_default();
-            counts.add(&record.body, applied.done.count(), again_count);
-        }
     }
 }
 

@@ -53,7 +53,23 @@ fn a_record_of_a_later_type_is_left_out() {
 
     let read: Vec<_> = Records::new(&bytes).collect();
 
-    assert_eq!(read, [Ok(Decoded::Unknown { version: VERSION })]);
+    assert_eq!(read, [Ok(Decoded::Unknown { version: 1 })]);
+}
+
+/// The version is that of the type: another one is a changed byte, whatever the checksum says.
+#[test]
+fn o47_a_known_type_under_another_version_is_damage() {
+    let intact = encoded(&[accept(1)]);
+    for version in [0_u16, VERSION] {
+        let mut bytes = intact.clone();
+        bytes[..2].copy_from_slice(&version.to_be_bytes());
+        let crc = crc32c(&[&bytes[..CRC_AT], &bytes[CRC_END..]]);
+        bytes[CRC_AT..CRC_END].copy_from_slice(&crc.to_be_bytes());
+
+        let read: Vec<_> = Records::new(&bytes).collect();
+
+        assert_eq!(read, [Err(RecordError::Version)], "version {version}");
+    }
 }
 
 #[test]
