@@ -180,6 +180,7 @@ impl Lane {
         }
         let ids = records.iter().map(|record| record.sq_id);
         let mut part = Self {
+            version: self.version,
             queues: ids
                 .filter_map(|id| Some((id, self.queues.get(&id)?.clone())))
                 .collect(),

@@ -124,7 +124,7 @@ fn o44_all_members_switch_at_the_position_of_the_version_record() {
 #[test]
 fn o45_an_older_release_lacks_what_later_records_did_until_a_snapshot() {
     let dropped = [lane(), vec![version(2), drop_of(None, Some(GROUP))]].concat();
-    let snapshot: Vec<_> = applied(&dropped).snapshot(false).flatten().collect();
+    let snapshot: Vec<_> = applied(&dropped).snapshot(|_| false).flatten().collect();
 
     let older = read_up_to(1, &dropped);
     let resumed = read_up_to(1, &[vec![version(1)], snapshot].concat());

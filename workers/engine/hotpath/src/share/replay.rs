@@ -18,11 +18,7 @@ pub(crate) struct Replayed {
 }
 
 /// Read a lane from its last complete snapshot on, whether or not readers see the records.
-pub(crate) fn replay(
-    store: &Store,
-    topic: &str,
-    version_max: u16,
-) -> Result<Replayed, StoreError> {
+pub(crate) fn replay(store: &Store, topic: &str, version_max: u16) -> Result<Replayed, StoreError> {
     let (_, end) = store.held_offsets(topic, LANE).unwrap_or_default();
     replay_until(store, topic, end, version_max)
 }
