@@ -73,6 +73,10 @@ class Membership(Protocol):
             Refusal: another broker passed the request on, and this broker is not the master.
         """
 
+    @property
+    def hears_appends(self) -> bool:
+        """Return whether `appended` is urgent; otherwise it is called some milliseconds later."""
+
     def appended(self) -> None:
         """Called when the log has grown, before readers see the new part."""
 
