@@ -26,7 +26,7 @@ class BrokerSessions:
     """The sessions of one broker; all methods belong to the loop's thread."""
 
     def __init__(self, broker: Broker, dispatcher: Dispatcher) -> None:
-        """Start the thread; it serves nobody before `listen`.
+        """Start the thread; it serves clients after `listen`.
 
         Raises:
             OSError: the system gives no descriptor, or no thread.
