@@ -67,7 +67,7 @@ pub struct PulledByClient {
 /// All that happened since the owner looked last.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// What pulls commit, in order, by client. It comes before the events.
+    /// What pulls commit, with the client whose pull was the last. It comes before the events.
     pub commits: Vec<(u64, Commit)>,
     /// What pulls were answered.
     pub pulled: Vec<PulledByClient>,

@@ -3,15 +3,14 @@
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ahash::AHashMap;
 use parking_lot::Mutex;
+use regent_hotpath::Commit;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, read, write};
 
 use crate::events::{Batch, Event, PulledByClient};
 use crate::output::Bytes;
-
-/// Of as many readers of the batch at hand it is looked whether one asks again.
-const READERS_SEARCHED_MAX: usize = 16;
 
 /// What the owner wants.
 pub(crate) enum Order {
@@ -82,12 +81,24 @@ impl Bell {
     }
 }
 
+/// What the owner has not taken yet. It grows with the number of queues and requests, not with that of pulls.
+#[derive(Default)]
+pub(crate) struct Noted {
+    /// By group, topic and queue.
+    commits: AHashMap<(String, String, i32), (u64, i64)>,
+    pulled: Vec<PulledByClient>,
+    /// Where in that list: by client, queue id, and where the names of group and topic lie.
+    places: AHashMap<(u64, i32, usize, usize), usize>,
+    pub(crate) has_appended: bool,
+    pub(crate) events: Vec<Event>,
+}
+
 /// What the thread and its owner share.
 pub(crate) struct Mail {
     orders: Mutex<Vec<Order>>,
     is_thread_rung: AtomicBool,
     pub(crate) thread_bell: Bell,
-    batch: Mutex<Batch>,
+    noted: Mutex<Noted>,
     is_owner_rung: AtomicBool,
     pub(crate) owner_bell: Bell,
     /// Whether the owner wants to hear of appended messages at once.
@@ -103,7 +114,7 @@ impl Mail {
             orders: Mutex::default(),
             is_thread_rung: AtomicBool::new(false),
             thread_bell: Bell::new()?,
-            batch: Mutex::default(),
+            noted: Mutex::default(),
             is_owner_rung: AtomicBool::new(false),
             owner_bell: Bell::new()?,
             hears_appends: AtomicBool::new(true),
@@ -124,13 +135,13 @@ impl Mail {
         std::mem::take(&mut self.orders.lock())
     }
 
-    /// Change the batch for the owner.
-    pub(crate) fn note<T>(&self, change: impl FnOnce(&mut Batch) -> T) -> T {
-        change(&mut self.batch.lock())
+    /// Change what the owner takes next.
+    pub(crate) fn note<T>(&self, change: impl FnOnce(&mut Noted) -> T) -> T {
+        change(&mut self.noted.lock())
     }
 
     pub(crate) fn report(&self, event: Event) {
-        self.note(|batch| batch.events.push(event));
+        self.note(|noted| noted.events.push(event));
         self.ring_owner();
     }
 
@@ -144,7 +155,11 @@ impl Mail {
         // In this order a ring is heard twice rather than not at all.
         self.owner_bell.hear();
         self.is_owner_rung.store(false, Ordering::SeqCst);
-        std::mem::take(&mut self.batch.lock())
+        self.note(|noted| Batch {
+            has_appended: std::mem::take(&mut noted.has_appended),
+            events: std::mem::take(&mut noted.events),
+            ..noted.take_progress()
+        })
     }
 
     /// Wait until the turn of a client is over that is served now.
@@ -155,34 +170,54 @@ impl Mail {
     /// Take what concerns positions of groups, before all other events.
     pub(crate) fn take_progress(&self) -> Batch {
         self.end_turn();
-        self.note(|batch| Batch {
-            commits: std::mem::take(&mut batch.commits),
-            pulled: std::mem::take(&mut batch.pulled),
-            ..Batch::default()
-        })
+        self.note(Noted::take_progress)
     }
 }
 
-impl Batch {
-    /// Add what was answered to pulls, to what was answered to others like them.
-    pub(crate) fn add_pulled(&mut self, one: PulledByClient) {
-        let known = self.pulled.iter_mut().rev().take(READERS_SEARCHED_MAX);
-        for before in known {
-            let is_same = before.client == one.client
-                && before.pulled.queue_id == one.pulled.queue_id
-                && before.pulled.group == one.pulled.group
-                && before.pulled.topic == one.pulled.topic;
-            if is_same {
-                let (sum, more) = (&mut before.pulled, &one.pulled);
-                before.is_asked |= one.is_asked;
-                sum.pulls += more.pulls;
-                sum.missed += more.missed;
-                sum.messages += more.messages;
-                sum.bytes += more.bytes;
-                sum.next_offset = more.next_offset;
-                return;
-            }
+impl Noted {
+    /// Add what a pull commits: of one queue and group the last counts.
+    pub(crate) fn add_commit(&mut self, client: u64, commit: Commit) {
+        // A negative offset changes nothing.
+        if commit.offset >= 0 {
+            let queue = (commit.group, commit.topic, commit.queue_id);
+            self.commits.insert(queue, (client, commit.offset));
         }
-        self.pulled.push(one);
+    }
+
+    /// Add what was answered to pulls, to what was answered to others of the client and the queue.
+    pub(crate) fn add_pulled(&mut self, one: PulledByClient) {
+        let PulledByClient { client, pulled, .. } = &one;
+        let (group, topic) = (pulled.group.as_ptr(), pulled.topic.as_ptr());
+        let key = (*client, pulled.queue_id, group.addr(), topic.addr());
+        let place = *self.places.entry(key).or_insert(self.pulled.len());
+        let Some(before) = self.pulled.get_mut(place) else {
+            return self.pulled.push(one);
+        };
+        before.is_asked |= one.is_asked;
+        let (sum, more) = (&mut before.pulled, one.pulled);
+        sum.pulls += more.pulls;
+        sum.missed += more.missed;
+        sum.messages += more.messages;
+        sum.bytes += more.bytes;
+        sum.next_offset = more.next_offset;
+    }
+
+    fn take_progress(&mut self) -> Batch {
+        self.places.clear();
+        let commits = self.commits.drain();
+        let commits = commits.map(|((group, topic, queue_id), (client, offset))| {
+            let commit = Commit {
+                group,
+                topic,
+                queue_id,
+                offset,
+            };
+            (client, commit)
+        });
+        Batch {
+            commits: commits.collect(),
+            pulled: std::mem::take(&mut self.pulled),
+            ..Batch::default()
+        }
     }
 }

@@ -191,9 +191,9 @@ impl<A: HotAccess> Driver<A> {
             events.push(What::SetAside(with_requests_ahead(send, &peer.input)));
         }
         if !events.is_empty() {
-            self.mail.note(|batch| {
+            self.mail.note(|noted| {
                 let events = events.into_iter().map(|what| Event { client: id, what });
-                batch.events.extend(events);
+                noted.events.extend(events);
             });
             self.mail.ring_owner();
         }
@@ -207,13 +207,13 @@ impl<A: HotAccess> Driver<A> {
         if !has_appended && commits.is_empty() && pulled.is_empty() {
             return;
         }
-        self.mail.note(|batch| {
-            batch.has_appended |= has_appended;
-            batch
-                .commits
-                .extend(commits.drain(..).map(|commit| (id, commit)));
+        self.mail.note(|noted| {
+            noted.has_appended |= has_appended;
+            for commit in commits.drain(..) {
+                noted.add_commit(id, commit);
+            }
             for pulled in pulled.drain(..) {
-                batch.add_pulled(PulledByClient {
+                noted.add_pulled(PulledByClient {
                     client: id,
                     is_asked,
                     pulled,
