@@ -107,6 +107,9 @@ class Broker:
     lease_keeper: LeaseKeeper | None = None
     """The leases of this member's share queues; None without a controller."""
 
+    take_progress: Callable[[], None] = staticmethod(lambda: None)
+    """Record the commits of all pulls that the engine has answered; set with the sessions."""
+
     def __init__(
         self,
         settings: BrokerSettings,
@@ -139,8 +142,8 @@ class Broker:
         self._blocks: set[WriteBlock] = set()
         facts_changed = self.hot.facts_changed
         self.leading, self.share_moves = LeadingTable(store), ShareMoves(facts_changed, elapsed_ms)
-        self.resets, self.readers = OffsetResets(facts_changed), QueueReaders(elapsed_ms())
-        self.polling, self.file_thread = LongPolling(self.hot, clock=elapsed_ms), FileThread()
+        self.resets, self.readers = OffsetResets(self._before_reset), QueueReaders(elapsed_ms())
+        self.polling, self.file_thread = LongPolling(self.hot), FileThread()
         self.meters, self.read_threads = Meters(clock(), elapsed_ms()), ReadThreads()
         self.state = BrokerState(
             settings,
@@ -428,6 +431,7 @@ class Broker:
         self.check_writable(to_make_room=True)
         self.topics.remove(name)
         self.static_topics.remove(name)
+        self.take_progress()
         self.offsets.remove_topic(name)
         self.request_modes.remove(topic=name)
         self.shares.remove(topic=name)
@@ -435,8 +439,14 @@ class Broker:
 
     def forget_positions(self, topic: str, queue_id: int) -> None:
         """Drop all positions of groups in a queue that another segment is about to use (H-16)."""
+        self.take_progress()
         self.offsets.remove_queue(topic, queue_id)
         self.resets.forget_queue(topic, queue_id)
+
+    def _before_reset(self) -> None:
+        """Let no pull be answered without a check, and record what pulls have committed."""
+        self.hot.facts_changed()
+        self.take_progress()
 
     def commit(
         self, group: str, topic: str, queue_id: int, *, offset: int, address: str

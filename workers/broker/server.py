@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import dataclasses
 import random
-import socket
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
@@ -23,14 +22,13 @@ from workers.broker.acting.fixed_replica import FixedReplica
 from workers.broker.acting.group import FixedGroup
 from workers.broker.acting.lone_master import LoneMaster
 from workers.broker.broker import Broker
-from workers.broker.commit_log.bulk_turns import BulkTurns
 from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.container.own_container import OwnContainer
 from workers.broker.dispatcher import Dispatcher
 from workers.broker.group.mode_switch import begin_switch, conclude_switch
-from workers.broker.listening import BACKLOG, bind, bind_one
+from workers.broker.listening import bind, bind_one
 from workers.broker.metrics.meters import SNAPSHOT_INTERVAL_MS, ms_to_midnight
 from workers.broker.metrics.resources import memory_bytes
 from workers.broker.processors.traffic import take_counters
@@ -40,10 +38,9 @@ from workers.broker.replication.member import GroupMember
 from workers.broker.replication.verification import Verification, begin_verification
 from workers.broker.routing.name_servers import NameServers
 from workers.broker.routing.registration import RegistrationSource
-from workers.broker.session import BrokerSession
+from workers.broker.sessions import BrokerSessions
 from workers.broker.tables.lone_state import LoneState
 
-IDLE_S_MAX: Final = 120.0
 DRAIN_TIMEOUT_S: Final = 3.0
 log = structlog.get_logger()
 
@@ -123,9 +120,7 @@ class BrokerServer:
             self.broker.container = container
             undo.pop_all()
         self.dispatcher = Dispatcher(self.broker)
-        self._sessions: set[BrokerSession] = set()
-        self._bulk_turns = BulkTurns()
-        self._servers: list[asyncio.Server] = []
+        self.sessions: BrokerSessions | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._is_closed = False
         self.failed = asyncio.Event()
@@ -149,6 +144,7 @@ class BrokerServer:
         broker.flusher.start()
         broker.indexer.start()
         broker.timers.begin()
+        sessions = self.sessions = BrokerSessions(broker, self.dispatcher)
         registration_source = RegistrationSource(
             self.settings,
             broker.topics,
@@ -170,7 +166,7 @@ class BrokerServer:
         # With the mark whether the log contains them.
         await broker.state.try_to_save_topics()
         for listener, is_fast in zip(self._sockets[:2], (False, True), strict=True):
-            self._servers.append(await self._listen(listener, is_fast=is_fast))
+            sessions.listen(listener, is_fast=is_fast)
         # A member of a group registers once its role is known.
         is_member = self._member is not None or self._fixed is not None
         links = broker.name_servers.start(is_held=is_member)
@@ -275,11 +271,14 @@ class BrokerServer:
         started_at = time.monotonic()
         broker = self.broker
         await self._leave_group()
-        for server in self._servers:
-            server.close()
+        if self.sessions is not None:
+            self.sessions.stop_listening()
+            for listener in self._sockets[:2]:
+                listener.close()
         broker.block_writes(WriteBlock.STOPPING)
         broker.stop_deliveries()
-        await self._drain()
+        if self.sessions is not None:
+            await self.sessions.drain(DRAIN_TIMEOUT_S)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -292,14 +291,14 @@ class BrokerServer:
         await broker.file_thread.stop()
         broker.peers.close()
         broker.pull_peers.close()
-        for session in list(self._sessions):
-            session.close()
+        if self.sessions is not None:
+            self.sessions.close()
         if self._lone is not None:
             self._lone.record()
         await broker.state.save_all()
         outcome = await self._close_store()
-        for session in list(self._sessions):
-            session.abort()
+        if self.sessions is not None:
+            self.sessions.stop()
         self._close_sockets()
         duration_ms = round((time.monotonic() - started_at) * 1000)
         log.info("broker_stopped", outcome=outcome, duration_ms=duration_ms)
@@ -341,27 +340,6 @@ class BrokerServer:
             return "unclean"
         return "clean"
 
-    async def _listen(self, listener: socket.socket, *, is_fast: bool) -> asyncio.Server:
-        def build() -> BrokerSession:
-            return BrokerSession(
-                self.broker,
-                self.dispatcher,
-                sessions=self._sessions,
-                bulk_turns=self._bulk_turns,
-                is_fast=is_fast,
-            )
-
-        loop = asyncio.get_running_loop()
-        return await loop.create_server(build, sock=listener, backlog=BACKLOG)
-
-    async def _drain(self) -> None:
-        """Answer held pulls and let open requests finish, until the deadline."""
-        self.broker.polling.close()
-        self.broker.shared_pops.close()
-        tasks = {task for session in self._sessions for task in session.tasks}
-        if tasks:
-            await asyncio.wait(tasks, timeout=DRAIN_TIMEOUT_S)
-
     async def _keep_house(self) -> None:
         while True:
             # The counters of a day start at its first moment.
@@ -385,10 +363,8 @@ class BrokerServer:
         for caller in silent | self.broker.producers.silent_channels(now_ms):
             log.info("client_silent", client=caller.address)
             caller.abort()
-        now = asyncio.get_running_loop().time()
-        for session in list(self._sessions):
-            if now - session.active_at > IDLE_S_MAX:
-                session.abort()
+        if self.sessions is not None:
+            self.sessions.close_idle()
 
     def _on_task_done(self, task: asyncio.Task[None]) -> None:
         """Stop the broker: no task ends by itself, and the broker needs all of them."""

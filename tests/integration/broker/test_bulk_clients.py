@@ -94,13 +94,13 @@ async def test_nothing_is_read_for_a_client_that_is_gone(much, monkeypatch):
     frames, _ = pulls(client, 400)
 
     client.writer.write(frames)
-    await eventually(lambda: any(session._served for session in much._sessions))
+    await eventually(lambda: any(session.unwritten_bytes for session in much.sessions.all))
     ours = client.writer.get_extra_info("socket")
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     client.writer.transport.abort()
     address = "{}:{}".format(*ours.getsockname())
 
-    await eventually(lambda: address not in {session.address for session in much._sessions})
+    await eventually(lambda: address not in {session.address for session in much.sessions.all})
     assert not any(in_vain)
 
 
@@ -113,31 +113,3 @@ async def test_a_client_reads_on_after_it_was_handed_much_and_then_little(much, 
 
         assert len((await client.pull("T", maxMsgNums=1)).body) < ANSWER_BYTES_MIN
         assert (await client.send("T", b"y", queue_id=1)).code == 0
-
-
-async def test_a_failure_after_the_beginning_of_an_answer_ends_the_connection(much, connect):
-    client = await connect(much)
-    await client.send("T", b"y", queue_id=1)
-    (session,) = (one for one in much._sessions if one.address.endswith(port_of(client)))
-    receive = session._connection.receive
-
-    class FailingLater:
-        """The first turn is served; the next one is no more in a call of the transport's."""
-
-        def receive(self, *chunk, **fields):
-            session._connection = Failing()
-            return receive(*chunk, **fields)
-
-    class Failing:
-        def receive(self, *_chunk, **_fields):
-            raise MemoryError
-
-    session._connection = FailingLater()
-    client.writer.write(pulls(client, 40)[0])
-
-    await asyncio.wait_for(client.closed.wait(), PATIENCE_S)
-    assert session not in much._sessions
-
-
-def port_of(client):
-    return ":{}".format(client.writer.get_extra_info("sockname")[1])

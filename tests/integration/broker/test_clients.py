@@ -62,7 +62,7 @@ async def test_a_client_with_a_second_connection_is_one_member(broker, connect):
 
     assert await members() == ["c1", "c2"]
     await former.close()
-    await eventually(lambda: len(broker._sessions) == 2)
+    await eventually(lambda: len(broker.sessions.all) == 2)
 
     assert await members() == ["c1", "c2"]
 

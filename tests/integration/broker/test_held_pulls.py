@@ -78,7 +78,7 @@ async def test_a_held_pull_of_a_topic_that_is_deleted_hears_that_it_is_unknown(c
 
 
 async def test_a_held_pull_whose_group_may_not_read_is_refused_when_its_time_is_over(
-    client, broker, monkeypatch
+    client, broker
 ):
     await client.send("T", b"x")
     pull = client.start_pull("T", **HOLDING)
@@ -86,9 +86,8 @@ async def test_a_held_pull_whose_group_may_not_read_is_refused_when_its_time_is_
 
     await forbid_the_group(client)
     # Its time is over now, however long that took.
-    late_ms = broker.broker.elapsed_ms() + 2 * HELD_MS
-    monkeypatch.setattr(broker.broker.polling, "_clock", lambda: late_ms)
-    broker.broker.polling._expire()
+    assert broker.broker.hot.expire_pulls(broker.broker.elapsed_ms() + 2 * HELD_MS)
+    broker.broker.polling.take_turns()
 
     assert (await pull).code == 16
 

@@ -1,4 +1,5 @@
 import asyncio
+import dataclasses
 import fcntl
 import socket
 import struct
@@ -6,12 +7,13 @@ import termios
 import time
 
 import pytest
-from regent_engine import StoreError, encode_command
+from regent_engine import Decoder, encode_command
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, send_fields
 from tests.waiting import PATIENCE_S, eventually
-from workers.broker import session
+from workers.broker import session, sessions
+from workers.broker.requests.serving import REQUESTS
 from workers.broker.session import BrokerSession
 
 MEGABYTE = 1 << 20
@@ -66,69 +68,72 @@ async def test_a_client_that_does_not_read_does_not_fill_the_memory(broker, conn
     await deaf.close()
 
 
-async def test_a_send_waits_for_one_of_many_that_are_handed_much(broker, connect, monkeypatch):
-    sender = await connect(broker)
-    for _ in range(4):
-        await sender.send("T", b"x" * 60_000)
-    pullers = [await connect(broker) for _ in range(6)]
-    for puller in pullers:
-        assert len((await puller.pull("T")).body) > 240_000
-    ours = sender.writer.get_extra_info("sockname")
-    served = []
-    receive = BrokerSession._receive
-
-    def note(caller, size, **how):
-        served.append("send" if caller.peer == ours else "pull")
-        receive(caller, size, **how)
-
-    monkeypatch.setattr(BrokerSession, "_receive", note)
-
-    # All of them reach the broker before it looks.
-    pulls = [puller.start_pull("T") for puller in pullers]
-    sent = sender.start(RequestCode.SEND_MESSAGE_V2, send_fields("T"), b"a little")
-    await asyncio.gather(sent, *pulls)
-
-    assert served.count("pull") == len(pullers)
-    assert served.index("send") <= 1
-
-
-async def test_a_send_waits_for_a_turn_of_many_requests_of_another_client(
+async def test_a_send_is_answered_while_the_broker_is_busy_with_a_question(
     broker, connect, monkeypatch
 ):
-    """R8: each of these requests fills a turn."""
-    monkeypatch.setattr(session, "TURN_S", 0)
+    """R8: the hot path waits for no work of the event loop."""
     asking, sender = await connect(broker), await connect(broker)
     await sender.send("T", b"create")
+    served = REQUESTS[RequestCode.GET_ALL_TOPIC_CONFIG]
+    answered = []
+
+    def send_meanwhile(serving, caller, command):
+        # The loop stands still here.
+        answered.append(send_bare(broker.port))
+        return served.processor(serving, caller, command)
+
+    busy = dataclasses.replace(served, processor=send_meanwhile)
+    monkeypatch.setitem(REQUESTS, RequestCode.GET_ALL_TOPIC_CONFIG, busy)
+
+    answer = await asking.call(RequestCode.GET_ALL_TOPIC_CONFIG)
+
+    assert answer.code == 0
+    assert [one.ext["queueOffset"] for one in answered] == ["1"]
+
+
+def send_bare(port):
+    """Send a message from no event loop, and return the answer."""
+    ext = {name: str(value) for name, value in send_fields("T").items()}
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as bare:
+        frame = encode_command(code=RequestCode.SEND_MESSAGE_V2, opaque=1, ext=ext, body=b"x")
+        bare.sendall(frame)
+        decoder, answers = Decoder(), []
+        while not answers:
+            answers += decoder.receive(bare.recv(1 << 16))
+    return answers[0]
+
+
+async def test_many_requests_of_one_client_take_turns_with_those_of_others(
+    broker, connect, monkeypatch
+):
+    """Each of these requests fills a turn."""
+    monkeypatch.setattr(session, "TURN_S", 0)
+    asking, other = await connect(broker), await connect(broker)
+    await other.heartbeat("g", "T")
     served = []
-    serve, receive = BrokerSession._serve, BrokerSession._receive
-    ours = sender.writer.get_extra_info("sockname")
+    serve = BrokerSession._serve
 
     def note(caller, command):
-        served.append("question")
+        served.append(command.code)
         serve(caller, command)
 
-    def note_received(caller, size, **how):
-        if caller.peer == ours:
-            served.append("send")
-        receive(caller, size, **how)
-
     monkeypatch.setattr(BrokerSession, "_serve", note)
-    monkeypatch.setattr(BrokerSession, "_receive", note_received)
 
     # Both chunks reach the broker before it looks.
     questions = [asking.start(RequestCode.GET_ALL_TOPIC_CONFIG) for _ in range(100)]
-    sent = sender.start(RequestCode.SEND_MESSAGE_V2, send_fields("T"), b"a little")
-    answers = await asyncio.gather(sent, *questions)
+    asked = other.start(RequestCode.GET_MAX_OFFSET, {"topic": "T", "queueId": 0})
+    await asyncio.gather(asked, *questions)
 
-    assert {answer.code for answer in answers} == {0}
-    assert served.count("question") == 100
-    assert served.index("send") <= 3
+    assert served.count(RequestCode.GET_ALL_TOPIC_CONFIG) == 100
+    assert served.index(RequestCode.GET_MAX_OFFSET) <= 50
 
 
-async def test_an_idle_connection_is_closed_and_its_client_forgotten(broker, connect):
+async def test_an_idle_connection_is_closed_and_its_client_forgotten(broker, connect, monkeypatch):
     client = await connect(broker)
     await client.heartbeat("g", "T")
-    next(iter(broker._sessions)).active_at -= 121
+    broker.sweep()
+    assert (await client.heartbeat("g", "T")).code == 0
+    monkeypatch.setattr(sessions, "IDLE_S_MAX", -1)
 
     broker.sweep()
 
@@ -177,34 +182,6 @@ async def test_a_failed_flush_ends_writing_and_is_not_reported_as_success(start_
     assert refused.code == 14
 
 
-class EndingConnection:
-    """A connection whose store does no work any more once a slice was served."""
-
-    def __init__(self, connection):
-        self._connection, self._is_over = connection, False
-
-    def receive(self, *chunk, **fields):
-        if self._is_over:
-            raise StoreError("it panicked")
-        self._is_over = True
-        return self._connection.receive(*chunk, **fields)
-
-
-async def test_a_client_that_waits_for_a_failed_store_is_released(broker, connect):
-    client = await connect(broker)
-    await client.heartbeat("g", "T")
-    (session,) = broker._sessions
-    session._connection = EndingConnection(session._connection)
-
-    # It is served in several turns of the loop, and only the first finds the store.
-    sent = client.start(RequestCode.SEND_MESSAGE_V2, send_fields("T"), bytes(50_000))
-
-    with pytest.raises(ConnectionResetError):
-        await sent
-    await eventually(lambda: not broker._sessions)
-    assert broker.broker.consumers.find("g") is None
-
-
 class FlushError(Exception):
     def __init__(self, code, message):
         super().__init__(message)
@@ -212,7 +189,7 @@ class FlushError(Exception):
 
 
 def buffered(server):
-    return sum(session._transport.get_write_buffer_size() for session in server._sessions)
+    return sum(session.unwritten_bytes for session in server.sessions.all)
 
 
 async def until_still(figure):
@@ -284,4 +261,4 @@ async def test_all_that_a_client_sent_before_it_closed_is_served(broker, client,
         await a_client_that_leaves(broker, frames, leave=leave)
 
         await eventually(lambda: offsets.find("g", "T", 0) == LAST_COMMIT_COUNT)
-    await eventually(lambda: len(broker._sessions) == 1)
+    await eventually(lambda: len(broker.sessions.all) == 1)

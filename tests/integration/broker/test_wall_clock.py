@@ -62,7 +62,7 @@ async def test_a_wall_clock_that_is_set_closes_no_client_and_frees_no_lock(
 
     clock.ahead_ms = step_ms
     clocked.sweep()
-    clocked.broker.polling._expire()
+    clocked.broker.polling.take_turns()
     await asyncio.sleep(0.3)
 
     assert not holder.closed.is_set()

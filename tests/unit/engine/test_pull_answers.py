@@ -230,7 +230,9 @@ def test_an_answer_that_the_socket_does_not_take_is_left_of_a_pull_that_waited_a
     count = 16
     (command,) = Decoder().receive(pull(7))
     for _ in range(count):
-        assert connection.park(command, grant_of(hot), 2, 0, A_PULL, 1_000)
+        assert connection.park(
+            command, grant_of(hot), 2, 0, A_PULL, 1_000, wake_count=hot.wake_count
+        )
     woken = connection.receive(send(bytes(BODY_SIZE)), NOW_MS)
 
     turn = hot.next_turn()
@@ -251,7 +253,7 @@ def test_a_pull_is_resumed_once(store: Store) -> None:
     hot = hot_path(store)
     connection = Connection(hot, PEER)
     (command,) = Decoder().receive(pull(7))
-    assert connection.park(command, grant_of(hot), 2, 0, A_PULL, 1_000)
+    assert connection.park(command, grant_of(hot), 2, 0, A_PULL, 1_000, wake_count=hot.wake_count)
     hot.facts_changed()
     connection.receive(send(b"x"), NOW_MS)
     hot.next_turn()

@@ -14,6 +14,7 @@ class FixedRole(Uncontrolled):
 
     # The log of every member must store an order.
     keeps_room: ClassVar[bool] = False
+    hears_appends: ClassVar[bool] = True
 
     def __init__(self, broker: Broker) -> None:
         """Be offline: clients find this broker once it has registered."""

@@ -94,6 +94,11 @@ class Leading:
         return [addresses[one].rpartition(":")[0] for one in self._reported & addresses.keys()]
 
     @property
+    def has_connections(self) -> bool:
+        """Return whether any replica is connected, also before its first report."""
+        return self.listener.has_connections
+
+    @property
     def has_replicas(self) -> bool:
         """Return whether any replica is connected."""
         return bool(self._held)

@@ -81,11 +81,13 @@ class LocalCaller:
         offset: int,
         count_max: int,
         deadline_ms: int,
+        wake_count: int,
         global_id: int | None = None,
         adds_delta: bool = True,
     ) -> bool:
         """Refuse: there is no space for pulls."""
-        del command, grant, queue_id, offset, count_max, deadline_ms, global_id, adds_delta
+        del command, grant, queue_id, offset, count_max, deadline_ms, wake_count
+        del global_id, adds_delta
         return False
 
     def pop(self, command: Command, grant: PullGrant, *, may_wait: bool) -> bool:

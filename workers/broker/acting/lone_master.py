@@ -29,6 +29,11 @@ class LoneMaster(Alone):
         self._own_address = registration_source.address
         self.leading = Leading(broker, ha_socket)
 
+    @property
+    def hears_appends(self) -> bool:
+        """Return whether replicas wait for messages."""
+        return self.leading.has_connections
+
     def appended(self) -> None:
         """Send new data of the log to the replicas."""
         self.leading.appended()

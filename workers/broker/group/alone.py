@@ -24,6 +24,11 @@ class Alone(OwnLocks, Uncontrolled):
     keeps_room = True
     escapes = None
 
+    @property
+    def hears_appends(self) -> bool:
+        """Return False: no other broker waits for messages."""
+        return False
+
     def __init__(self, broker: "Broker") -> None:
         self._broker = broker
 

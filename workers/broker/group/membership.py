@@ -80,6 +80,10 @@ class Membership(Protocol):
             OSError, RemotingError, TimeoutError: no master gave an answer in time.
         """
 
+    @property
+    def hears_appends(self) -> bool:
+        """Return whether `appended` is urgent; otherwise it is called some milliseconds later."""
+
     def appended(self) -> None:
         """Called when the log has grown, before readers see the new part."""
 

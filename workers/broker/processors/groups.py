@@ -121,6 +121,7 @@ def on_delete_group(broker: Broker, _caller: Caller, command: Command) -> Awaita
     broker.resets.forget(group=header.group)
     broker.readers.remove_group(header.group)
     broker.meters.traffic.forget_group(header.group)
+    broker.take_progress()
     if header.cleans_offsets:
         broker.offsets.remove_group(header.group)
     for topic in gone:

@@ -84,6 +84,7 @@ class Pull:
     def run(self) -> Awaitable[bytes] | None:
         """Answer at once, or park the pull if there is no message and the client accepts a wait."""
         offset = self.header.queue_offset
+        wake_count = self.broker.hot.wake_count
         result = self.read(offset)
         if result is None:
             return self._run_cold(offset)
@@ -91,7 +92,7 @@ class Pull:
         code, start = self._judge(result, offset)
         if may_hold and code == ResponseCode.PULL_NOT_FOUND:
             # At a missing index entry the reader skips; in all other cases it waits there.
-            self._park(start)
+            self._park(start, wake_count)
         else:
             self._send(result, offset)
         return None
@@ -168,7 +169,7 @@ class Pull:
     def _queue(self) -> tuple[str, int]:
         return self.header.topic, self.header.queue_id
 
-    def _park(self, offset: int) -> None:
+    def _park(self, offset: int, wake_count: int) -> None:
         """Have the pull wait for messages, unless no answer is wanted."""
         if self.command.is_oneway:
             return
@@ -179,6 +180,7 @@ class Pull:
             offset=offset,
             count_max=self._count_max,
             deadline_ms=self.broker.elapsed_ms() + self._parked_ms(),
+            wake_count=wake_count,
             global_id=None if self.led is None else self.led.queue.global_id,
             adds_delta=adds_delta(self.command),
         )

@@ -57,10 +57,11 @@ async def on_reset_offset(broker: Broker, _caller: Caller, command: Command) -> 
         for queue_id, offset in wanted.items()
     }
     for queue_id, offset in offsets.items():
-        broker.offsets.commit(header.group, topic.name, queue_id=queue_id, offset=offset)
         place = place_of_record(broker, topic.name, queue_id, offset)
         if place is None or not broker.shares.reset(topic.name, header.group, *place):
             broker.resets.add(header.group, topic.name, queue_id=queue_id, offset=offset)
+        # No commit of a pull from before comes after it.
+        broker.offsets.commit(header.group, topic.name, queue_id=queue_id, offset=offset)
         broker.readers.note_next(header.group, topic.name, queue_id, None)
     broker.polling.release_topic(topic.name)
     entries = (

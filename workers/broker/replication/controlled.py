@@ -39,6 +39,7 @@ class Controlled(OwnLocks):
     appends_commits = False
     # The log of every member must store an order.
     keeps_room = False
+    hears_appends = True
 
     def __init__(
         self,

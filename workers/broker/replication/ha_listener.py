@@ -226,6 +226,11 @@ class HaListener:
         return {broker_id: one.address for broker_id, one in self._by_id.items()}
 
     @property
+    def has_connections(self) -> bool:
+        """Return whether any replica is connected."""
+        return bool(self._sessions)
+
+    @property
     def broker_ids(self) -> frozenset[int]:
         """Return the connected replicas."""
         return frozenset(self._by_id)

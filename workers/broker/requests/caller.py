@@ -47,13 +47,15 @@ class Caller(Protocol):
         offset: int,
         count_max: int,
         deadline_ms: int,
+        wake_count: int,
         global_id: int | None = None,
         adds_delta: bool = True,
     ) -> bool:
         """Have a pull wait for messages from an offset on; False when there is no space.
 
         Queue id and offset are physical; in a static topic the pull has the global id, and its
-        client may add `offsetDelta` to offsets. The deadline is by the clock that is never set.
+        client may add `offsetDelta` to offsets. The deadline is by the clock that is never set. The
+        wake count is that of the hot path before the pull looked for messages.
         """
 
     def pop(self, command: Command, grant: PullGrant, *, may_wait: bool) -> bool:

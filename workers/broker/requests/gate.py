@@ -5,6 +5,7 @@ Their requests meanwhile are not read, so they need almost no memory. Answers ar
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Final, Protocol
 
 import structlog
@@ -28,6 +29,11 @@ class WriteGate:
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: set[Waiting] = set()
+        self._watchers: list[Callable[[bool], None]] = []
+
+    def watch(self, watcher: Callable[[bool], None]) -> None:
+        """Take a function to call with whether the gate is open, whenever that changes."""
+        self._watchers.append(watcher)
 
     @property
     def is_open(self) -> bool:
@@ -38,6 +44,8 @@ class WriteGate:
         """Let requests wait; a gate that is already closed opens no later for that."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(WAIT_S_MAX, self._give_up)
+            for watcher in self._watchers:
+                watcher(False)  # noqa: FBT003 - the only fact
 
     def open(self) -> None:
         """Serve requests, first those that came meanwhile."""
@@ -48,6 +56,9 @@ class WriteGate:
         waiting, self._waiting = self._waiting, set()
         for one in waiting:
             one.go_on()
+        if self.is_open:
+            for watcher in self._watchers:
+                watcher(True)  # noqa: FBT003 - the only fact
 
     def wait(self, one: Waiting) -> None:
         """Register a holder that is called once the gate opens."""

@@ -1453,6 +1453,10 @@ class HotPath:
         """
 
     @property
+    def wake_count(self) -> int:
+        """How often readers were to look for messages, which is after each append."""
+
+    @property
     def facts_version(self) -> int:
         """The version of everything that checks of pulls look at; it rises with each change."""
 
@@ -1506,6 +1510,193 @@ class HotPath:
         """Defer the answers to stored sends, as a store that flushes for each of them does."""
 
 @final
+class Clients:
+    """The clients of one broker, which a thread of the engine serves (ADR 24).
+
+    The thread answers the requests of the hot path. It reports the rest: `take` all that happened
+    whenever the descriptor is readable.
+    """
+
+    def __new__(cls, hot: HotPath) -> Clients:
+        """Start the thread, a panic of which ends the process.
+
+        Raises:
+            OSError: the system gives no descriptor, or no thread.
+        """
+
+    @property
+    def descriptor(self) -> int:
+        """Readable while there is something to take."""
+
+    def listen(self, listener: int, *, is_fast: bool) -> None:
+        """Accept clients of a listening socket; those of the fast port get no pulls answered.
+
+        Raises:
+            OSError: the descriptor is not open, or the process has none left.
+        """
+
+    def stop_listening(self) -> None:
+        """Accept no more clients."""
+
+    def take(self) -> ClientBatch:
+        """Take all that happened, in order."""
+
+    def take_progress(self) -> ClientBatch:
+        """Take the commits and the figures of all pulls that were answered until now, alone."""
+
+    def open_gate(self, is_open: bool) -> None:
+        """Serve requests, or none of those that are not served yet; parked pulls are answered."""
+
+    def hear_appends(self, hears: bool) -> None:
+        """Say whether appended messages are reported at once, or some milliseconds later."""
+
+    def take_turns(self) -> None:
+        """Look after parked pulls: some became ready, or another deadline is the next."""
+
+    def close_idle(self, idle_ms: int) -> None:
+        """Close the clients that neither sent nor got anything for longer."""
+
+    def stop(self) -> None:
+        """Close all clients, and end the thread."""
+
+@final
+class Client:
+    """One client that a thread of the engine serves."""
+
+    @property
+    def id(self) -> int:
+        """Tells it from all others of the broker."""
+
+    @property
+    def peer(self) -> tuple[str, int]:
+        """The numeric address and the port."""
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether it came by the fast port."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it gets no more answers."""
+
+    @property
+    def is_congested(self) -> bool:
+        """Whether it reads its answers too slowly, or too many of them wait for replicas."""
+
+    @property
+    def unwritten_bytes(self) -> int:
+        """The answers that the system has not taken yet."""
+
+    def connection(self) -> Connection:
+        """Return a connection of this client for requests that are served here."""
+
+    def send(self, frame: bytes, body: bytes) -> None:
+        """Write a frame and its body, behind all other bytes; neither is copied."""
+
+    def hold(self, size: int) -> None:
+        """Note that answers of so many bytes wait for the disk or for replicas."""
+
+    def settled(self, size: int) -> None:
+        """Note that answers of so many bytes were given, or given up."""
+
+    def taken(self, count: int) -> None:
+        """Note that so many of its reported requests are being served."""
+
+    def go_on(self) -> None:
+        """Serve what follows a send that was set aside."""
+
+    def checked(self) -> None:
+        """Answer further parked pulls: the reported one was checked."""
+
+    def await_room(self) -> None:
+        """Report once it has read its answers."""
+
+    def close(self) -> None:
+        """Close it once it has all bytes."""
+
+    def abort(self) -> None:
+        """Close it at once."""
+
+@final
+class ClientBatch:
+    """What happened to clients."""
+
+    @property
+    def commits(self) -> list[tuple[int, str, str, int, int]]:
+        """What pulls commit: client, group, topic, queue and offset. They precede the events."""
+
+    @property
+    def pulled(self) -> list[tuple[int, bool, tuple[str, str, int, int, int, int, int, int]]]:
+        """What pulls were answered, by client, as `Received.pulled`.
+
+        The flag says whether the client asked just now, not before it waited.
+        """
+
+    @property
+    def has_appended(self) -> bool:
+        """Whether messages were appended."""
+
+    @property
+    def events(self) -> list[ClientEvent]:
+        """The rest, in order."""
+
+@final
+class ClientEvent:
+    """What happened to one client: one of the other fields is set."""
+
+    @property
+    def client_id(self) -> int:
+        """Tells the client from all others."""
+
+    @property
+    def opened(self) -> Client | None:
+        """It connected."""
+
+    @property
+    def requests(self) -> list[Command] | None:
+        """The requests that the hot path leaves."""
+
+    @property
+    def set_aside(self) -> list[Command] | None:
+        """A send whose queue lacks a file, and requests behind it.
+
+        The client waits for `Client.go_on`.
+        """
+
+    @property
+    def unchecked(self) -> ParkedPull | None:
+        """A parked pull whose grant has changed; the client waits for `Client.checked`."""
+
+    @property
+    def deferred(
+        self,
+    ) -> tuple[bytes, int, list[tuple[int, int, int]], tuple[list[int], bytes] | None] | None:
+        """Answers, the log position that must be safe before, and their deliveries.
+
+        A replica sends the numbers and records of the last part to its master first.
+        """
+
+    @property
+    def store_failure(self) -> str | None:
+        """Why the store did not take a message, or does no work any more."""
+
+    @property
+    def broken_protocol(self) -> str | None:
+        """Why the stream of the client means nothing; it is being closed."""
+
+    @property
+    def has_room(self) -> bool:
+        """It has read its answers, which was to be reported."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Its connection is closed; no more events of it follow."""
+
+    @property
+    def reason(self) -> str | None:
+        """The error that closed it, if there was one."""
+
+@final
 class Connection:
     """One client connection: bytes in, answers and cold requests out."""
 
@@ -1548,10 +1739,14 @@ class Connection:
         count_max: int,
         deadline_ms: int,
         *,
+        wake_count: int,
         global_id: int | None = None,
         adds_delta: bool = True,
     ) -> bool:
         """Have a checked pull wait for messages from an offset on; False when there is no room.
+
+        The `wake_count` is that of the hot path before the pull looked for messages: after another
+        one it looks again.
 
         Queue id and offset are physical, also of a static topic, whose pull has a `global_id`. A
         client that does not add `offsetDelta` pulls again once there are messages.

@@ -167,6 +167,8 @@ pub struct HotPath {
     /// Kinds of pulls that passed every check, by their keys.
     grants: RwLock<AHashMap<Box<[u8]>, Arc<Granted>>>,
     parked: Mutex<ParkedPulls>,
+    /// How often readers were to look for messages.
+    wakes: AtomicU64,
     /// What POP consumers are served from while this broker leads.
     pub shares: Shares,
     /// The id of the next connection; none has 0.
@@ -197,6 +199,7 @@ impl HotPath {
             facts_version: AtomicU64::new(0),
             grants: RwLock::default(),
             parked: Mutex::default(),
+            wakes: AtomicU64::new(0),
             shares: Shares::default(),
             next_connection: AtomicU64::new(1),
             put_times: TurnTimes::default(),
@@ -239,6 +242,13 @@ impl HotPath {
     /// from this one on; or leave all of them to the dispatcher.
     pub fn take_transactions(&self, timeout_ms: Option<i64>) {
         self.transactions.take(timeout_ms);
+        self.end_turn();
+    }
+
+    /// Wait for the turn of a connection that another thread serves now: it may have looked at facts before
+    /// they changed. The next turn sees the change.
+    pub fn end_turn(&self) {
+        drop(self.topics.write());
     }
 
     /// The table of the pending transactions.
@@ -251,17 +261,20 @@ impl HotPath {
     pub fn set_writable(&self, writable: bool, reason: &str) {
         reason.clone_into(&mut self.refusal.write());
         self.writable.store(writable, Ordering::Release);
+        self.end_turn();
     }
 
     /// Say whether sends are left to the dispatcher, all of them, because another broker takes them.
     pub fn set_handing_up(&self, handing_up: bool) {
         self.handing_up.store(handing_up, Ordering::Release);
+        self.end_turn();
     }
 
     /// Say whether answers to stored sends are deferred although the store flushes by itself,
     /// because replicas must hold the messages first (D7).
     pub fn set_deferring(&self, deferring: bool) {
         self.deferring.store(deferring, Ordering::Release);
+        self.end_turn();
     }
 
     /// Say whether connections set aside a send that would wait for a file of a queue to be made.
@@ -299,6 +312,7 @@ impl HotPath {
     /// Hear that something changes that checks of pulls look at, so that no earlier grant holds.
     pub fn facts_changed(&self) {
         self.facts_version.fetch_add(1, Ordering::AcqRel);
+        self.end_turn();
     }
 
     /// Note how long a turn took that came to something.
@@ -347,11 +361,13 @@ impl HotPath {
 
     /// Wake the pulls at a queue that ends at `max_offset` for readers now. Returns whether there are any.
     pub fn wake(&self, topic: &str, queue_id: i32, max_offset: u64) -> bool {
+        self.note_wake();
         self.parked().wake(topic, queue_id, max_offset)
     }
 
     /// Have the POP consumers of a topic look for messages: one was given back. Returns whether any wait.
     pub fn wake_pops(&self, topic: &str, queue_id: i32) -> bool {
+        self.note_wake();
         self.parked().wake(topic, queue_id, u64::MAX)
     }
 
@@ -359,6 +375,7 @@ impl HotPath {
     /// the queues that became longer. Returns those, and whether pulls wait at any of them.
     pub fn confirm(&self, store: &Store, position: Option<u64>) -> (Vec<QueueRange>, bool) {
         let grown = store.set_confirmed_position(position);
+        self.note_wake();
         let mut parked = self.parked();
         let mut is_any = false;
         for queue in &grown {
@@ -402,14 +419,30 @@ impl HotPath {
         self.parked().drop_connection(connection_id);
     }
 
-    /// Have a pull wait. `false` if there is no room.
-    pub(crate) fn park(&self, pull: ParkedPull) -> bool {
+    /// Have a pull wait that found nothing after so many wakes. `false` if there is no room.
+    ///
+    /// A message that another thread has appended since then has woken nobody: the pull looks again.
+    pub(crate) fn park(&self, pull: ParkedPull, wake_count: u64) -> bool {
         let mut parked = self.parked();
-        let has_room = parked.has_room(&pull);
-        if has_room {
-            parked.park(pull);
+        if !parked.has_room(&pull) {
+            return false;
         }
-        has_room
+        if self.wake_count() == wake_count {
+            parked.park(pull);
+        } else {
+            parked.look_again(pull);
+        }
+        true
+    }
+
+    /// How often readers were to look for messages, which is after each append.
+    #[must_use]
+    pub fn wake_count(&self) -> u64 {
+        self.wakes.load(Ordering::SeqCst)
+    }
+
+    fn note_wake(&self) {
+        self.wakes.fetch_add(1, Ordering::SeqCst);
     }
 
     pub(crate) fn next_connection(&self) -> u64 {

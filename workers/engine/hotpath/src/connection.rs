@@ -98,9 +98,15 @@ impl Connection {
     /// A connection from `peer`.
     #[must_use]
     pub fn new(peer: SocketAddr, hot: &HotPath) -> Self {
+        Self::numbered(hot.next_connection(), peer, hot)
+    }
+
+    /// A connection of the client that has an id already, for requests that another thread takes of it.
+    #[must_use]
+    pub fn numbered(id: u64, peer: SocketAddr, hot: &HotPath) -> Self {
         let framer = Framer::new(hot.config.frame_size_max);
         Self {
-            id: hot.next_connection(),
+            id,
             peer,
             framer,
             patterns: SendPatterns::default(),
@@ -283,6 +289,8 @@ struct Call<'c, 't, 's> {
     is_checked: bool,
     /// Whether the send that was left last waits for a file of its queue.
     lacks_file: bool,
+    /// [`HotPath::wake_count`] before the present request looked for messages.
+    wake_count: u64,
     scratch: &'c mut Scratch,
     /// Acknowledgements that are answered together.
     acks: Vec<acks::Ack>,
@@ -316,6 +324,7 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
             is_setting_aside: false,
             is_checked: false,
             lacks_file: false,
+            wake_count: hot.wake_count(),
             scratch,
             acks: Vec::new(),
             received,
@@ -361,6 +370,7 @@ impl<'c, 't, 's> Call<'c, 't, 's> {
         frame: &Frame<'_>,
         patterns: &mut SendPatterns,
     ) -> Result<(), FrameError> {
+        self.wake_count = self.hot.wake_count();
         if frame.encoding == Encoding::Json
             && let Some(followed) = patterns.follow(frame.header, &mut self.scratch.properties)
         {

@@ -194,6 +194,16 @@ impl ParkedPulls {
         self.count += 1;
     }
 
+    /// Have a pull look for messages at once, in a turn of its connection; there must be room.
+    pub(crate) fn look_again(&mut self, mut pull: ParkedPull) {
+        self.last_number += 1;
+        pull.number = self.last_number;
+        self.count += 1;
+        let of_connection = self.connections.entry(pull.connection).or_default();
+        of_connection.count += 1;
+        self.add_ready(pull);
+    }
+
     /// Note that a queue ends at `max_offset` now. Returns whether pulls wait at it.
     pub(crate) fn wake(&mut self, topic: &str, queue_id: i32, max_offset: u64) -> bool {
         let mut is_any = self.wake_at(topic, queue_id, max_offset);
@@ -383,9 +393,13 @@ impl ParkedPulls {
 
     /// Move a pull from the lists in which it waits to those that are ready.
     fn make_ready(&mut self, place: u32, is_over: bool) {
-        let connection = self.lists.pull(place).connection;
         let mut pull = self.take_out(place);
         pull.is_over |= is_over;
+        self.add_ready(pull);
+    }
+
+    fn add_ready(&mut self, pull: ParkedPull) {
+        let connection = pull.connection;
         let of_connection = self.connections.entry(connection).or_default();
         of_connection.ready.push_back(pull);
         if !std::mem::replace(&mut of_connection.has_turn, true) {

@@ -127,6 +127,7 @@ impl Fixture {
             count_max: 32,
             deadline_ms: 15_000,
             global_id: None,
+            wake_count: self.hot.wake_count(),
             adds_delta: true,
         };
         connection.park(&self.hot, granted, &waiting)
@@ -624,6 +625,40 @@ fn a_pull_of_a_logical_queue_waits_and_gets_its_offsets() {
 }
 
 #[test]
+fn a_pull_that_looked_before_a_message_came_looks_again_instead_of_waiting() {
+    let fixture = Fixture::new();
+    let granted = fixture.grant(None);
+    let mut consumer = fixture.connect();
+    let mut waiting = WaitingPull {
+        opaque: 1,
+        encoding: Encoding::Json,
+        header: b"{}",
+        queue_id: 2,
+        global_id: None,
+        offset: 0,
+        count_max: 32,
+        deadline_ms: 15_000,
+        adds_delta: true,
+        wake_count: fixture.hot.wake_count(),
+    };
+    // Another thread appends between the look of the dispatcher and the wait, and wakes nobody.
+    fixture.append(2, b"between", 0);
+
+    assert!(consumer.park(&fixture.hot, &granted, &waiting));
+
+    let (answers, _) = fixture.answers(&mut consumer);
+    assert_eq!(codes(&answers), [(1, FOUND)]);
+    // One that finds nothing then waits as others do.
+    waiting.offset = 1;
+    assert!(consumer.park(&fixture.hot, &granted, &waiting));
+    assert_eq!(fixture.answers(&mut consumer).0, []);
+    assert_eq!(fixture.hot.parked_count(), 1);
+    fixture.append(2, b"later", 0);
+    assert_eq!(codes(&fixture.answers(&mut consumer).0), [(1, FOUND)]);
+    assert_eq!(fixture.hot.parked_count(), 0);
+}
+
+#[test]
 fn pulls_of_clients_that_add_no_delta_are_for_the_dispatcher() {
     let fixture = Fixture::new();
     let granted = fixture.grant_queues(None, leading());
@@ -642,6 +677,7 @@ fn pulls_of_clients_that_add_no_delta_are_for_the_dispatcher() {
         count_max: 32,
         deadline_ms: 15_000,
         adds_delta: false,
+        wake_count: fixture.hot.wake_count(),
     };
     assert!(consumer.park(&fixture.hot, &granted, &waiting));
 

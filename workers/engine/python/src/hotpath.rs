@@ -116,6 +116,11 @@ impl HotPath {
     }
 
     #[getter]
+    fn wake_count(&self) -> u64 {
+        self.0.hot.wake_count()
+    }
+
+    #[getter]
     fn facts_version(&self) -> u64 {
         self.0.hot.facts_version()
     }
@@ -272,7 +277,20 @@ fn seed() -> u64 {
 }
 
 /// Group, topic, queue; pulls with messages and without, messages, bytes; the next offset.
-type PulledOfQueue = (String, String, i32, usize, usize, usize, usize, u64);
+pub(crate) type PulledOfQueue = (String, String, i32, usize, usize, usize, usize, u64);
+
+pub(crate) fn pulled_of_queue(it: hotpath::Pulled) -> PulledOfQueue {
+    (
+        it.group.to_string(),
+        it.topic.to_string(),
+        it.queue_id,
+        it.pulls,
+        it.missed,
+        it.messages,
+        it.bytes,
+        it.next_offset,
+    )
+}
 
 /// What one chunk came to.
 #[pyclass(frozen, module = "regent_engine")]
@@ -367,22 +385,7 @@ impl Received {
             store_failure: received.store_failure,
             pull_answers,
             left: received.left,
-            pulled: received
-                .pulled
-                .into_iter()
-                .map(|it| {
-                    (
-                        it.group.to_string(),
-                        it.topic.to_string(),
-                        it.queue_id,
-                        it.pulls,
-                        it.missed,
-                        it.messages,
-                        it.bytes,
-                        it.next_offset,
-                    )
-                })
-                .collect(),
+            pulled: received.pulled.into_iter().map(pulled_of_queue).collect(),
             commits: received
                 .commits
                 .into_iter()
@@ -398,9 +401,9 @@ impl Received {
 /// One client connection.
 #[pyclass(frozen, module = "regent_engine")]
 pub(crate) struct Connection {
-    shared: Arc<SharedHotPath>,
+    pub(crate) shared: Arc<SharedHotPath>,
     // A panic poisons this lock, so that a half-read stream is never read on.
-    connection: Mutex<hotpath::Connection>,
+    pub(crate) connection: Mutex<hotpath::Connection>,
 }
 
 #[pymethods]
@@ -465,7 +468,7 @@ impl Connection {
             .map_err(|_| PyRuntimeError::new_err(POISONED))
     }
 
-    #[pyo3(signature = (command, grant, queue_id, offset, count_max, deadline_ms, *, global_id=None, adds_delta=true))]
+    #[pyo3(signature = (command, grant, queue_id, offset, count_max, deadline_ms, *, wake_count, global_id=None, adds_delta=true))]
     #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
     fn park(
         &self,
@@ -476,6 +479,7 @@ impl Connection {
         offset: u64,
         count_max: usize,
         deadline_ms: i64,
+        wake_count: u64,
         global_id: Option<i32>,
         adds_delta: bool,
     ) -> PyResult<bool> {
@@ -490,6 +494,7 @@ impl Connection {
             count_max,
             deadline_ms,
             adds_delta,
+            wake_count,
         };
         let connection = self.connection.lock();
         let connection = connection.map_err(|_| PyRuntimeError::new_err(POISONED))?;

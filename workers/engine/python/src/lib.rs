@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod clients;
 mod command;
 mod error;
 mod filter;
@@ -45,6 +46,8 @@ mod regent_engine {
         module.add("SHARE_WINDOW", regent_share::WINDOW)
     }
 
+    #[pymodule_export]
+    use crate::clients::{Client, ClientBatch, ClientEvent, Clients};
     #[pymodule_export]
     use crate::command::{Command, Decoder, encode_command, encode_pull_answer};
     #[pymodule_export]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 use pyo3::prelude::*;
 use regent_commitlog as commitlog;
+use regent_io::Unusable;
 
 use crate::error::{Failure, caught, into_python};
 
@@ -46,6 +47,20 @@ impl SharedStore {
             Some(store) => work(store),
             None => Err(commitlog::StoreError::Closed.into()),
         })
+    }
+
+    /// Run `work` on a native thread, whose panics end the process and are not caught.
+    pub(crate) fn run_native<T>(
+        &self,
+        work: impl FnOnce(&commitlog::Store) -> T,
+    ) -> Result<T, Unusable> {
+        if self.poisoned.load(Ordering::Acquire) {
+            return Err(Unusable("the store refuses work after a panic".to_owned()));
+        }
+        match self.store.read().as_ref() {
+            Some(store) => Ok(work(store)),
+            None => Err(Unusable(commitlog::StoreError::Closed.to_string())),
+        }
     }
 
     /// Take a search by key to its end on a thread that does not have the interpreter lock, or until

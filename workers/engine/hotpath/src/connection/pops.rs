@@ -182,7 +182,7 @@ impl<'s> Call<'_, '_, 's> {
         if wait_ms <= 0 {
             return Parked::NoTime;
         }
-        let is_parked = self.hot.park(ParkedPull {
+        let is_parked = self.park(ParkedPull {
             number: 0,
             connection: self.connection,
             opaque: asker.0,
@@ -318,7 +318,7 @@ impl<'s> Call<'_, '_, 's> {
             Ok(Popped::Nothing(due_ms)) => {
                 pull.granted = Arc::clone(granted);
                 pull.deadline_ms = due_ms.map_or(pull.ends_ms, |due_ms| due_ms.min(pull.ends_ms));
-                if !self.hot.park(pull) {
+                if !self.park(pull) {
                     write_nothing(&mut self.received.replies, asker, POLLING_FULL, TOO_MANY);
                 }
             }

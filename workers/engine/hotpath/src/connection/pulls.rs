@@ -43,6 +43,8 @@ pub struct WaitingPull<'a> {
     pub deadline_ms: i64,
     /// Whether the client adds `offsetDelta` to offsets; for others the dispatcher writes them.
     pub adds_delta: bool,
+    /// [`HotPath::wake_count`] before the dispatcher looked for messages.
+    pub wake_count: u64,
 }
 
 impl Connection {
@@ -55,7 +57,7 @@ impl Connection {
     /// Have a pull wait for messages. `false` if there is no room for it.
     pub fn park(&self, hot: &HotPath, granted: &Arc<Granted>, pull: &WaitingPull<'_>) -> bool {
         let led = pull.global_id.and_then(|id| granted.grant.led(id));
-        hot.park(ParkedPull {
+        let parked = ParkedPull {
             number: 0,
             connection: self.id,
             opaque: pull.opaque,
@@ -71,7 +73,8 @@ impl Connection {
             is_pop: false,
             adds_delta: pull.adds_delta,
             is_over: false,
-        })
+        };
+        hot.park(parked, pull.wake_count)
     }
 
     /// Answer parked pulls that are ready, until there are enough answers; for the rest the connection waits
@@ -200,7 +203,7 @@ impl<'s> Call<'_, '_, 's> {
         } else {
             let parked_ms = pull.parked_ms(grant).filter(|_| code == PULL_NOT_FOUND);
             parked_ms.is_some_and(|parked_ms| {
-                let is_parked = self.hot.park(ParkedPull {
+                let is_parked = self.park(ParkedPull {
                     number: 0,
                     connection: self.connection,
                     opaque: header.opaque,
@@ -231,8 +234,14 @@ impl<'s> Call<'_, '_, 's> {
         is_taken
     }
 
+    /// Have a pull wait that has just looked for messages. `false` if there is no room.
+    pub(super) fn park(&self, pull: ParkedPull) -> bool {
+        self.hot.park(pull, self.wake_count)
+    }
+
     /// Answer a pull that has waited, or have it wait on behind messages that its filter leaves out.
     fn resume(&mut self, mut pull: ParkedPull, granted: Arc<Granted>) {
+        self.wake_count = self.hot.wake_count();
         if pull.is_pop {
             return self.resume_pop(pull, &granted);
         }
@@ -278,7 +287,7 @@ impl<'s> Call<'_, '_, 's> {
         // One read examines a limited number of entries: the wait goes on behind the last of them.
         if is_empty && next_offset >= found.max_offset && !pull.is_over {
             pull.offset = next_offset;
-            if !self.hot.park(pull) {
+            if !self.park(pull) {
                 let replies = &mut self.received.replies;
                 answering.refuse(replies, SYSTEM_BUSY, TOO_MANY);
             }

@@ -232,6 +232,7 @@ fn a_held_pull_whose_messages_are_on_the_disk_alone_is_sent_again() {
         count_max: 32,
         deadline_ms: 15_000,
         global_id: None,
+        wake_count: hot.wake_count(),
     };
     assert!(consumer.park(&hot, &granted, &pull));
 

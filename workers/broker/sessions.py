@@ -1,0 +1,156 @@
+"""Take what the engine's thread reports of the clients of one broker (D23).
+
+The thread reports in batches, at once where a client or another broker waits for it, else after
+some milliseconds. Within a batch, the commits of pulls come before the requests that the engine
+leaves. So a request sees the commits of all pulls that were answered before it.
+"""
+
+import asyncio
+import socket
+from typing import Final
+
+import structlog
+from regent_engine import ClientBatch, ClientEvent, Clients
+
+from workers.broker.broker import Broker
+from workers.broker.dispatcher import Dispatcher
+from workers.broker.session import BrokerSession
+
+IDLE_S_MAX: Final = 120.0
+_POLL_S: Final = 0.005
+
+log = structlog.get_logger()
+
+
+class BrokerSessions:
+    """The sessions of one broker; all methods belong to the loop's thread."""
+
+    def __init__(self, broker: Broker, dispatcher: Dispatcher) -> None:
+        """Start the thread; it serves clients after `listen`.
+
+        Raises:
+            OSError: the system gives no descriptor, or no thread.
+        """
+        self._broker, self._dispatcher = broker, dispatcher
+        self._by_id: dict[int, BrokerSession] = {}
+        self._clients = Clients(broker.hot)
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._clients.descriptor, self._take)
+        broker.polling.serve_by(self._clients.take_turns)
+        broker.gate.watch(self._on_gate)
+        broker.take_progress = self.take_progress
+
+    @property
+    def all(self) -> list[BrokerSession]:
+        """Return the session of each client that is connected, or still served."""
+        return list(self._by_id.values())
+
+    def listen(self, listener: socket.socket, *, is_fast: bool) -> None:
+        """Accept clients.
+
+        Raises:
+            OSError: the process has no descriptor left.
+        """
+        self._clients.listen(listener.fileno(), is_fast=is_fast)
+
+    def stop_listening(self) -> None:
+        """Accept no more clients."""
+        self._clients.stop_listening()
+
+    def close_idle(self) -> None:
+        """Close the connections on which nothing has happened for too long."""
+        self._clients.close_idle(round(IDLE_S_MAX * 1000))
+
+    def take_progress(self) -> None:
+        """Record the commits of all pulls that were answered until now."""
+        self._note_progress(self._clients.take_progress())
+
+    async def drain(self, timeout_s: float) -> None:
+        """Answer held pulls and let open requests finish, until the deadline."""
+        self._broker.polling.release_all()
+        self._broker.shared_pops.close()
+        for _ in range(round(timeout_s / _POLL_S)):
+            if not len(self._broker.polling):
+                break
+            await asyncio.sleep(_POLL_S)
+        tasks = {task for session in self.all for task in session.tasks}
+        if tasks:
+            await asyncio.wait(tasks, timeout=timeout_s)
+
+    def close(self) -> None:
+        """Close all connections after all written bytes are sent."""
+        for session in self.all:
+            session.close()
+        self.take_progress()
+
+    def stop(self) -> None:
+        """Close all connections at once, and end the thread; a second call does nothing."""
+        self._loop.remove_reader(self._clients.descriptor)
+        self._clients.stop()
+        self._note_progress(self._clients.take_progress())
+        self._by_id.clear()
+
+    def _take(self) -> None:
+        batch = self._clients.take()
+        self._open(batch)
+        self._note_progress(batch)
+        for event in batch.events:
+            # They wait for the data that is sent to replicas next.
+            if event.deferred is not None and (session := self._by_id.get(event.client_id)):
+                session.defer(*event.deferred)
+        if batch.has_appended:
+            self._broker.appended(is_turn_due=False)
+        for event in batch.events:
+            self._handle(event)
+        self._clients.hear_appends(self._broker.membership.hears_appends)
+
+    def _open(self, batch: ClientBatch) -> None:
+        for event in batch.events:
+            if (client := event.opened) is not None:
+                session = BrokerSession(self._broker, self._dispatcher, client, on_end=self._on_end)
+                self._by_id[client.id] = session
+                self._broker.polling.add(client.id)
+
+    def _on_end(self, session: BrokerSession) -> None:
+        self._by_id.pop(session.connection_id, None)
+
+    def _note_progress(self, batch: ClientBatch) -> None:
+        for client_id, group, topic, queue_id, offset in batch.commits:
+            if (session := self._by_id.get(client_id)) is not None:
+                session.commit(group, topic, queue_id, offset)
+        for client_id, is_asked, pulled in batch.pulled:
+            if (session := self._by_id.get(client_id)) is not None:
+                session.note_pulled(pulled, is_asked=is_asked)
+
+    def _handle(self, event: ClientEvent) -> None:
+        session = self._by_id.get(event.client_id)
+        if session is None:
+            return
+        try:
+            _report(session, event)
+        except Exception:
+            # Other clients are served all the same.
+            log.exception("session_failed", client=session.address)
+            session.abort()
+
+    def _on_gate(self, is_open: bool) -> None:  # noqa: FBT001 - the only fact
+        self._clients.open_gate(is_open)
+        if not is_open:
+            self.take_progress()
+
+
+def _report(session: BrokerSession, event: ClientEvent) -> None:
+    if event.requests is not None:
+        session.take(event.requests)
+    elif event.set_aside is not None:
+        session.set_aside(event.set_aside)
+    elif event.unchecked is not None:
+        session.check_again(event.unchecked)
+    elif event.store_failure is not None:
+        session.note_failure(event.store_failure)
+    elif event.broken_protocol is not None:
+        session.broke_protocol(event.broken_protocol)
+    elif event.has_room:
+        session.go_on()
+    elif event.is_closed:
+        session.closed(event.reason)

@@ -1,0 +1,232 @@
+//! Turns of the loop, one by one: who is served before whom.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
+use parking_lot::Mutex;
+use regent_commitlog::{NewMessage, Store, StoreConfig};
+use regent_hotpath::{Grant, Granted, HotPath, HotPathConfig, PullFilter, PullKind, Topic};
+use regent_remoting::{Encoding, Fields, FrameWriter, Language, limits};
+use tempfile::TempDir;
+
+use super::*;
+use crate::access::Unusable;
+
+struct Shared {
+    hot: HotPath,
+    store: Mutex<Store>,
+    _dir: TempDir,
+}
+
+impl HotAccess for Shared {
+    fn hot(&self) -> &HotPath {
+        &self.hot
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&Store) -> T) -> Result<T, Unusable> {
+        Ok(work(&self.store.lock()))
+    }
+}
+
+fn shared() -> Shared {
+    let dir = TempDir::new().unwrap();
+    let mut config = StoreConfig::new(dir.path());
+    config.segment_size_bytes = 32 << 20;
+    let hot = HotPath::new(HotPathConfig {
+        broker_name: "broker-a".to_owned(),
+        cluster_name: "cluster-1".to_owned(),
+        region: "DefaultRegion".to_owned(),
+        trace_on: true,
+        store_host: "10.0.0.1:10911".parse().unwrap(),
+        frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
+        seed: 1,
+    });
+    let topic = Topic {
+        perm: 6,
+        read_queue_count: 1,
+        write_queue_count: 1,
+        leading: None,
+    };
+    hot.set_topic("Orders", topic);
+    let kind = PullKind {
+        code: 11,
+        group: "g",
+        topic: "Orders",
+        filter: PullFilter::Registered { version: 1 },
+    };
+    let grant = Grant {
+        read_queue_count: 1,
+        filter: None,
+        count_max: 32,
+        bytes_max: 1 << 18,
+        suggested_broker_id: 0,
+        parked_ms: None,
+        moves_consumers: true,
+        facts_version: hot.facts_version(),
+        leading: None,
+        pop: None,
+    };
+    hot.grant_pulls(&Arc::new(Granted::new(&kind, grant)));
+    let store = Store::open(config, 0).unwrap();
+    let body = vec![b'x'; 50_000];
+    for _ in 0..2 {
+        let message = NewMessage::new("Orders", 0, &body);
+        store.writer().unwrap().append(&message, 0).unwrap();
+    }
+    Shared {
+        hot,
+        store: Mutex::new(store),
+        _dir: dir,
+    }
+}
+
+fn driver() -> Driver<Shared> {
+    let mail = Arc::new(Mail::new().unwrap());
+    Driver::new(Arc::new(shared()), mail).unwrap()
+}
+
+/// Connect a client; its end, and its id.
+fn connect(driver: &mut Driver<Shared>) -> (UnixStream, u64) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    theirs.set_nonblocking(true).unwrap();
+    ours.set_nonblocking(true).unwrap();
+    driver.open(theirs.into(), None, false);
+    let id = *driver.peers.keys().max().unwrap();
+    (ours, id)
+}
+
+fn request(code: i32, ext: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+    let fields = Fields {
+        code,
+        language: Language::JAVA,
+        version: 479,
+        opaque: 1,
+        flag: 0,
+        remark: None,
+    };
+    let mut out = Vec::new();
+    let mut writer = FrameWriter::begin(&mut out, Encoding::Json, &fields);
+    for (key, value) in ext {
+        writer.ext(key, value);
+    }
+    writer.finish(body).unwrap();
+    out
+}
+
+fn pull() -> Vec<u8> {
+    let ext = [
+        ("consumerGroup", "g"),
+        ("topic", "Orders"),
+        ("queueId", "0"),
+        ("queueOffset", "0"),
+        ("maxMsgNums", "32"),
+        ("sysFlag", "0"),
+        ("commitOffset", "0"),
+        ("suspendTimeoutMillis", "0"),
+        ("subVersion", "1"),
+    ];
+    request(11, &ext, &[])
+}
+
+fn send() -> Vec<u8> {
+    let ext = [
+        ("a", "pg"),
+        ("b", "Orders"),
+        ("c", "TBW102"),
+        ("d", "4"),
+        ("e", "0"),
+        ("f", "0"),
+        ("g", "1758000000000"),
+        ("h", "0"),
+        ("i", ""),
+        ("j", "0"),
+        ("m", "false"),
+    ];
+    request(310, &ext, b"a little")
+}
+
+/// How many bytes a client can read now.
+fn received(stream: &mut UnixStream) -> usize {
+    let mut buffer = vec![0; 1 << 20];
+    let mut size = 0;
+    while let Ok(more @ 1..) = stream.read(&mut buffer) {
+        size += more;
+    }
+    size
+}
+
+#[test]
+fn a_send_waits_for_one_of_many_that_are_handed_much() {
+    let mut driver = driver();
+    let mut pullers: Vec<_> = (0..6).map(|_| connect(&mut driver)).collect();
+    let (mut sender, sender_id) = connect(&mut driver);
+    for (puller, id) in &mut pullers {
+        puller.write_all(&pull()).unwrap();
+        driver.on_event(*id, EventFlags::IN);
+        assert!(received(puller) > 100_000);
+    }
+
+    // All of them have asked before the loop looks.
+    for (puller, id) in &mut pullers {
+        puller.write_all(&pull()).unwrap();
+        driver.on_event(*id, EventFlags::IN);
+    }
+    sender.write_all(&send()).unwrap();
+    driver.on_event(sender_id, EventFlags::IN);
+
+    assert!(received(&mut sender) > 0);
+    let sizes: Vec<_> = pullers.iter_mut().map(|(it, _)| received(it)).collect();
+    assert_eq!(sizes, [0; 6]);
+    // The others took no time, but one of these is served in each turn.
+    driver.take_turns(Instant::now());
+    assert!(received(&mut pullers[0].0) > 100_000);
+    for _ in 1..6 {
+        driver.take_turns(Instant::now());
+    }
+    let sizes = pullers[1..].iter_mut().map(|(it, _)| received(it));
+    assert!(sizes.min() > Some(100_000));
+    assert!(driver.bulk_turns.is_empty());
+}
+
+#[test]
+fn a_client_that_was_handed_little_takes_turns_with_all_others_again() {
+    let mut driver = driver();
+    let (mut puller, id) = connect(&mut driver);
+    puller.write_all(&pull()).unwrap();
+    driver.on_event(id, EventFlags::IN);
+    assert!(driver.peers[&id].takes_bulk && received(&mut puller) > 100_000);
+    let one = String::from_utf8(pull()).unwrap();
+    let one = one.replace("\"maxMsgNums\":\"32\"", "\"maxMsgNums\":\"01\"");
+
+    puller.write_all(one.as_bytes()).unwrap();
+    driver.on_event(id, EventFlags::IN);
+    driver.take_turns(Instant::now());
+
+    let size = received(&mut puller);
+    assert!((50_000..64_000).contains(&size), "{size}");
+    assert!(!driver.peers[&id].takes_bulk);
+}
+
+#[test]
+fn a_client_that_hung_up_while_the_gate_is_closed_is_served_once_it_opens() {
+    let mut driver = driver();
+    let (mut sender, id) = connect(&mut driver);
+    driver.mail.is_gate_open.store(false, Ordering::SeqCst);
+    let end = driver.access.with(Store::max_position).unwrap();
+    sender.write_all(&send()).unwrap();
+    drop(sender);
+
+    driver.on_event(id, EventFlags::IN | EventFlags::HUP);
+    driver.take_turns(Instant::now());
+    assert_eq!(driver.access.with(Store::max_position), Ok(end));
+    driver.mail.is_gate_open.store(true, Ordering::SeqCst);
+    driver.carry_out(Order::GateOpened);
+    for _ in 0..3 {
+        driver.take_turns(Instant::now());
+    }
+
+    assert!(driver.access.with(Store::max_position).unwrap() > end);
+    assert!(driver.peers.is_empty());
+}
