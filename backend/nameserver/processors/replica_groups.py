@@ -96,7 +96,7 @@ async def on_register_replica(command: Command, _session: object, directory: Dir
         sync_state_set_epoch=master.sync_state_set_epoch,
         lease_policy=master.lease_policy,
         loss_epoch=master.loss_epoch,
-        protocol_version=group.written_version,
+        protocol_version=_written_version(group),
     )
     return Answer(ext=encode_header(answer), body=encode_set(group))
 
@@ -184,8 +184,14 @@ def master_header(group: ReplicaGroup) -> MasterHeader:
         sync_state_set_epoch=group.sync_state_set.epoch,
         lease_policy=group.lease_policy,
         loss_epoch=group.loss_epoch or None,
-        protocol_version=group.written_version,
+        protocol_version=_written_version(group),
     )
+
+
+def _written_version(group: ReplicaGroup) -> int | None:
+    """Return the version that the master writes; None for the first one."""
+    version = group.written_version
+    return version if version > FIRST_PROTOCOL_VERSION else None
 
 
 def read_protocol_version(reported: int | None) -> int | None:

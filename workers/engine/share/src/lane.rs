@@ -248,7 +248,9 @@ impl Lane {
             self.version = version;
         } else if let Body::Drop { topic, group } = &record.body {
             let gone: Vec<_> = self.named(topic.as_deref(), group.as_deref()).collect();
-            gone.into_iter().for_each(|sq_id| self.remove(sq_id));
+            for sq_id in gone {
+                self.remove(sq_id);
+            }
         } else if let Some(wired) = self.queues.get_mut(&record.sq_id) {
             carry_out(&mut wired.queue, record, &applied);
         } else if let Body::ClientGone { client } = record.body {
