@@ -15,6 +15,8 @@ from tests.unit.broker.shared_members import SQ, Group, Shares, settle
 
 SEED_COUNT = 60
 STEP_COUNT = 80
+OFTEN = ("beat", "beat", "beat", "want", "want")
+EVENTS = (*OFTEN, "pause", "time", "lost", "away", "credit", "reach")
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class LaggingShares(Shares):
     def __init__(self, lane, broker_id, rules):
         super().__init__(lane, broker_id)
         self.rules = rules
-        self.is_paused = self.is_unreached = False
+        self.is_paused, self.is_reached = False, asyncio.Event()
+        self.is_reached.set()
 
     def owned(self):
         if self.is_paused or not self.rules.fences:
@@ -47,7 +50,7 @@ class LaggingShares(Shares):
     async def own(self, name, epoch):
         if not self.rules.awaits_record:
             self.serving[name] = epoch
-        await self.until_reached()
+        await self.is_reached.wait()
         if not self.rules.fences:
             self.lane.epochs[name], self.lane.owners[name] = epoch, self.id
             self.serving[name] = epoch
@@ -55,15 +58,11 @@ class LaggingShares(Shares):
         return await super().own(name, epoch)
 
     async def give_back(self, name, *, wants_again):
+        del wants_again
         self.stop(name)
-        await self.until_reached()
+        await self.is_reached.wait()
         if self.lane.owners.get(name) == self.id:
             self.lane.unown(name, self.lane.epochs[name])
-
-    async def until_reached(self):
-        """Send a record again until the sequencer answers."""
-        while self.is_unreached:
-            await asyncio.sleep(0)
 
 
 class Life(Group):
@@ -87,25 +86,12 @@ class Life(Group):
     async def step(self):
         one = self.source.randint(1, 3)
         shares, keeper = self.shares[one], self.keepers[one]
-        event = self.source.choice(
-            (
-                "beat",
-                "beat",
-                "beat",
-                "want",
-                "want",
-                "pause",
-                "time",
-                "lost",
-                "away",
-                "credit",
-                "reach",
-            )
-        )
+        event = self.source.choice(EVENTS)
         if event == "pause":
             shares.is_paused = not shares.is_paused
         elif event == "reach":
-            shares.is_unreached = not shares.is_unreached
+            # A record is sent again until the sequencer answers.
+            (shares.is_reached.clear if shares.is_reached.is_set() else shares.is_reached.set)()
         elif event == "time":
             self.clock += self.source.choice((0.02, 0.5, 1.0, 3.0, 9.5))
         elif event == "away":
