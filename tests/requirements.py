@@ -48,14 +48,13 @@ LANES = "a broker group has one lane of the state log, and its broker one event 
 COPY = "a new member copies the log from its oldest segment on, and no queue by itself"
 VERSIONS = "there is one version of the records so far"
 NOT_HERE = {
-    SHARED: "Q21 Q24 Q25 Q26 Q27 Q28 Q69 Q88 Q89 Q90 Q91",
+    SHARED: "Q21 Q26 Q27",
     LANES: "Q3 Q6 Q17 Q33 Q34 Q36 Q67",
     COPY: "Q44 Q45 Q46 Q47 Q48 Q49 Q51 Q52 Q53 Q57",
     VERSIONS: "Q72 Q73 Q75 Q78 Q79 Q80",
     "topics that are not replicated are not built yet": "Q4",
     "no incident is recorded: a log with an error, and its broker, say so themselves": "Q37",
     "no member waits for a copy (Q56), but no bound of its time is computed": "Q42",
-    "what consumers have is in memory only, what they finish is recorded": "Q20",
     "topics are not created together with their queues at several masters": "Q60",
     "transactional acknowledgements are not built yet": "Q62",
     "there is no other mode to compare with": "Q81",

@@ -153,7 +153,7 @@ class ReplicaSession(asyncio.Protocol):
             log.warning("replica_silent", replica=self.broker_id, address=self.address)
             self.abort()
             return
-        self.tell(
+        self.announce(
             is_due=now_s - self._written_at_s > self._settings.ha_heartbeat_interval_ms / 1000
         )
 
