@@ -121,7 +121,8 @@ async def test_o3_no_message_is_with_two_consumers_and_each_is_accepted_once(mem
 
     sending = asyncio.ensure_future(members.send(1, MESSAGE_COUNT))
     moving = asyncio.ensure_future(hand_on())
-    pairs = [(1, 2), (2, 3), (3, 1), (2, 1), (3, 2), (1, 3)]
+    # Ten consumers at each member.
+    pairs = [(1, 2), (2, 3), (3, 1), (2, 1), (3, 2), (1, 3)] * 5
     await asyncio.gather(*(work(members[one], members[other]) for one, other in pairs))
     sent = await sending
     await moving

@@ -6,6 +6,10 @@ engine hands messages out. It answers consumers once the record of the delivery 
 
 The master judges and appends the records of all members: it is the sequencer. A replica sends its
 records there (4101), and meets them again in the log that it copies (self-delivery).
+
+So a failure of one member hits its clients only (Q88), and these may go to any other one (Q89,
+Q91). The others serve on without an election (Q90). A queue with consumers at several members
+costs more than in PRIMARY mode: a hand-over is two records and a round to the replicas (Q69).
 """
 
 import asyncio
@@ -196,8 +200,8 @@ class MemberShares:
     async def own(self, name: ShareName, epoch: int) -> bool:
         """Own a share queue by a lease, and hand out its messages.
 
-        Return once the record of it is in the lane of this member. False if another member has a
-        later epoch, or if the share queue is unknown.
+        Return once the record of it is in the lane of this member, from where on it is unlocked
+        (Q24). False if another member has a later epoch, or if the share queue is unknown.
         """
         await self._await_lane()
         record = self._broker.hot.own_record(*name, epoch)
@@ -233,9 +237,9 @@ class MemberShares:
         self._broker.shares.wake(name.topic, name.queue_id)
 
     async def give_back(self, name: ShareName, *, wants_again: bool) -> None:
-        """Give a share queue back; return once the record of it is in the lane of this member.
+        """Give a share queue back, by a record that lets another member take over (Q28).
 
-        Deliveries in progress end before.
+        Deliveries in progress end before. Return once the lane of this member has the record.
         """
         self.stop(name)
         await self._await_lane()

@@ -634,6 +634,25 @@ fn messages_of_a_client_that_has_left_come_again() {
     assert!(group.pop(group.master(), &mut other, 1).is_empty());
 }
 
+#[test]
+fn o29_a_share_queue_of_another_member_is_skipped_and_holds_up_no_other() {
+    let group = Group::new();
+    for queue_id in [0, 1] {
+        group.append(queue_id, b"a");
+    }
+    assert!(group.own(group.master(), QUEUES[0], 4));
+    assert!(group.own(group.replica(), QUEUES[1], 4));
+
+    for (member, queue_id) in group.members.iter().zip([0, 1]) {
+        let mut consumer = Group::connect(member);
+        let found = group.pop(member, &mut consumer, 32);
+        let queues: Vec<_> = found.iter().map(|one| one.queue_id).collect();
+        assert_eq!(queues, [queue_id]);
+        assert!(group.pop(member, &mut consumer, 32).is_empty());
+    }
+    group.assert_equal_states();
+}
+
 /// Q64: an answer names one lease epoch, so it has the messages of share queues with one only.
 #[test]
 fn an_answer_has_messages_of_share_queues_with_one_tag() {
