@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 DONE: Final = "DONE"
 REFUSED: Final = "REFUSED"
 ANY_QUEUE: Final = -1
+FROM_START: Final = 0
+"""The initial mode of a group that gets the messages which are there already."""
 
 TICK_S: Final = 0.2
 RETRY_S: Final = 0.2
@@ -147,6 +149,8 @@ class MemberShares:
         if is_wanted or name in self._wanted:
             (self._wanted.add if is_wanted else self._wanted.discard)(name)
             self._use_mode(name)
+        if topic is not None and self._is_begun and self.is_shared(name):
+            self._name_new_queues(name, topic.read_queue_count)
 
     def mapping_changed(self, name: str) -> None:
         """Serve a topic that is static now in PRIMARY mode: its queues have leaders elsewhere."""
@@ -170,6 +174,22 @@ class MemberShares:
             log.warning("share_mode_not_written", topic_name=name, reason=str(error))
         self._broker.hot.wake_pops(name, ANY_QUEUE)
         self.advance()
+
+    def _name_new_queues(self, topic: str, queue_count: int) -> None:
+        """Name the share queues of queues that a topic has got, at the master.
+
+        Owners of the other queues may be replicas, so that no POP comes here.
+        """
+        if not self._is_sequencer:
+            return
+        for name in {one.group for one in self.seen() if one.topic == topic}:
+            group = self._broker.groups.find(name)
+            if group is None:
+                continue
+            try:
+                self._broker.shares.begin(topic, group, queue_count, init_mode=FROM_START)
+            except StoreError as error:
+                log.warning("share_queues_not_named", topic_name=topic, reason=str(error))
 
     def seen(self) -> Mapping[ShareName, SeenShare]:
         """Return all share queues of SHARED topics in the lane of this member."""
