@@ -64,11 +64,22 @@ async def await_waiting(group, number):
         await asyncio.sleep(poll_s(begun_s))
 
 
+async def receive(client, count):
+    """Receive so many messages: a member hands out what is confirmed, one or several at a time."""
+    found = []
+    async with asyncio.timeout(PATIENCE_S):
+        while len(found) < count:
+            found += await pop(
+                client, "orders", pollTime=2_000, maxMsgNums=min(32, count - len(found))
+            )
+    return found
+
+
 async def own(group, number):
     """Let a member own the share queue: its consumer finishes a message."""
     await send_many(group, 1, 1, start=900)
     client = await consumer(group, number)
-    (found,) = await pop(client, "orders", pollTime=WAIT_MS)
+    (found,) = await receive(client, 1)
     assert await ack(client, found) == 0
     return client
 

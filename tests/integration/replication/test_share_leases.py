@@ -18,6 +18,7 @@ from tests.integration.replication.sharing import (
     lease_of,
     own,
     owner_of,
+    receive,
     share,
     shared_pair,
 )
@@ -55,7 +56,7 @@ async def test_o16_the_first_pop_at_a_replica_makes_it_the_owner(group):
     await send_many(group, 1, 2)
     client = await consumer(group, 2)
 
-    found = await pop(client, "orders", pollTime=WAIT_MS)
+    found = await receive(client, 2)
 
     assert bodies(found) == [b"000", b"001"]
     assert [await ack(client, one) for one in found] == [0, 0]
@@ -85,7 +86,7 @@ async def test_q90_another_member_serves_long_before_the_lease_of_a_dead_owner_e
     await send_many(group, 1, 3)
 
     group.kill(2)
-    found = await pop(other, "orders", pollTime=WAIT_MS)
+    found = await receive(other, 3)
 
     assert bodies(found) == [b"000", b"001", b"002"]
     assert [await ack(other, one) for one in found] == [0, 0, 0]
@@ -99,13 +100,12 @@ async def test_o30_an_owner_that_is_stopped_hands_over_first_and_nothing_comes_t
     await shared_pair(group)
     client = await own(group, 2)
     await send_many(group, 1, 4)
-    found = await pop(client, "orders", pollTime=WAIT_MS, maxMsgNums=2)
-    assert len(found) == 2
+    found = await receive(client, 2)
 
     await asyncio.to_thread(group.agents[1].stop)
 
     assert await owner_of(group) is None
-    rest = await pop(await consumer(group, 1), "orders", pollTime=WAIT_MS)
+    rest = await receive(await consumer(group, 1), 2)
     assert bodies([*found, *rest]) == [b"000", b"001", b"002", b"003"]
     assert [await ack(group.client(1), one) for one in [*found, *rest]] == [0] * 4
 
@@ -154,14 +154,11 @@ async def test_o25_without_a_control_plane_the_master_owns_and_goes_on(group):
     await group.stop_controller()
     await send_many(group, 1, 3)
     client = group.client(1)
-    found = []
 
-    async with asyncio.timeout(PATIENCE_S):
-        while len(found) < 3:
-            found += await pop(client, "orders", pollTime=2_000)
+    found = await receive(client, 3)
 
-    assert sorted({one.body for one in found}) == [b"000", b"001", b"002"]
-    assert [await ack(client, one) for one in found] == [0] * len(found)
+    assert bodies(found) == [b"000", b"001", b"002"]
+    assert [await ack(client, one) for one in found] == [0] * 3
 
 
 async def test_o23_an_owner_that_was_paused_past_its_lease_hands_out_nothing_more(group):
@@ -173,7 +170,7 @@ async def test_o23_an_owner_that_was_paused_past_its_lease_hands_out_nothing_mor
     await send_many(group, 1, 2)
     begun_s = time.monotonic()
 
-    found = await pop(other, "orders", pollTime=WAIT_MS)
+    found = await receive(other, 2)
     assert bodies(found) == [b"000", b"001"]
     assert [await ack(other, one) for one in found] == [0, 0]
     assert await owner_of(group) == 3

@@ -1,7 +1,5 @@
 """POP of a SHARED topic at a member that does not own the share queue (queue-ownership.md 4.7)."""
 
-import asyncio
-
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from tests.integration.broker.client import Client
@@ -13,10 +11,10 @@ from tests.integration.replication.sharing import (
     await_waiting,
     lease_of,
     own,
+    receive,
     share,
     shared_pair,
 )
-from tests.waiting import PATIENCE_S
 
 
 async def test_o28_a_pop_at_a_replica_is_answered_by_the_owner_and_acknowledged_there(group):
@@ -26,7 +24,7 @@ async def test_o28_a_pop_at_a_replica_is_answered_by_the_owner_and_acknowledged_
     await send_many(group, 1, 3)
     client = await consumer(group, 2)
 
-    found = await pop(client, "orders", pollTime=WAIT_MS)
+    found = await receive(client, 3)
 
     assert bodies(found) == [b"000", b"001", b"002"]
     assert [await ack(client, one) for one in found] == [0, 0, 0]
@@ -76,10 +74,7 @@ async def test_messages_for_a_client_that_has_left_go_to_another_consumer_at_onc
     leaving.writer.close()
     await send_many(group, 1, 2)
 
-    found, other = [], await consumer(group, 1)
-    async with asyncio.timeout(PATIENCE_S):
-        while len(found) < 2:
-            found += await pop(other, "orders", pollTime=500)
+    found = await receive(await consumer(group, 1), 2)
 
     assert bodies(found) == [b"000", b"001"]
 
@@ -130,7 +125,7 @@ async def test_the_owner_has_a_void_handle_as_void_at_each_member_o14(group):
     await own(group, 1)
     await send_many(group, 1, 1)
     client = await consumer(group, 2)
-    (found,) = await pop(client, "orders", pollTime=WAIT_MS)
+    (found,) = await receive(client, 1)
     fields = handle_fields(found, invisibleTime=60_000)
 
     renewed = await client.call(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, fields)

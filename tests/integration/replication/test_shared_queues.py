@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from contextlib import AsyncExitStack
 
+import msgspec
 import pytest
 
 from backend.remoting import java_json
@@ -21,6 +22,7 @@ from tests.integration.broker.popping import (
 from tests.integration.replication.share_members import (
     CONSUMERS,
     NAMES,
+    NOT_OWNED,
     TOPIC,
     Members,
     call_all,
@@ -29,7 +31,9 @@ from tests.integration.replication.share_members import (
     topic_of,
 )
 from tests.waiting import eventually
+from workers.broker.processors import pop as pop_requests
 from workers.broker.shares import share_queues
+from workers.broker.shares.member_shares import SHARED, ShareName
 
 VOID = 208
 ONE, TWO = NAMES
@@ -121,7 +125,8 @@ async def test_o3_no_message_is_with_two_consumers_and_each_is_accepted_once(mem
 
     sending = asyncio.ensure_future(members.send(1, MESSAGE_COUNT))
     moving = asyncio.ensure_future(hand_on())
-    pairs = [(1, 2), (2, 3), (3, 1), (2, 1), (3, 2), (1, 3)]
+    # Ten consumers at each member.
+    pairs = [(1, 2), (2, 3), (3, 1), (2, 1), (3, 2), (1, 3)] * 5
     await asyncio.gather(*(work(members[one], members[other]) for one, other in pairs))
     sent = await sending
     await moving
@@ -300,6 +305,72 @@ async def test_o8_a_message_that_was_delivered_too_often_is_given_up_by_the_sequ
     assert await ack(members[3].client, found) == 0
     assert await pop_some(members[2]) == []
     await members.await_equal_states()
+
+
+async def test_o7_a_message_that_is_given_back_for_long_comes_from_the_retry_topic(
+    members, monkeypatch
+):
+    # No POP reaches the master, which names the share queue of the retry topic all the same.
+    monkeypatch.setattr(pop_requests, "MOVE_DELAY_MS", 0)
+    await members.send(1, 1)
+    await members.own(2, [ONE])
+    (found,) = await pop_some(members[2])
+    retry = ShareName("%RETRY%g+orders", 0, CONSUMERS)
+
+    fields = handle_fields(found, CONSUMERS, invisibleTime=100, release="true")
+    told = await members[2].client.call(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, fields)
+
+    assert told.code == 0
+    await eventually(lambda: retry in members[2].shares.seen())
+    await members.own(2, [retry])
+    (again,) = await pop_some(members[2], pollTime=30_000)
+    assert (again.body, again.topic) == (found.body, retry.topic)
+    assert await ack(members[3].client, again) == 0
+
+
+async def test_a_queue_that_a_topic_gets_is_shared_too(members):
+    await members.own(2)
+    topic = msgspec.structs.replace(topic_of(SHARED), read_queue_count=3, write_queue_count=3)
+
+    members[1].server.broker.put_topic(topic)
+
+    third = ShareName(TOPIC, 2, CONSUMERS)
+    await eventually(lambda: third in members[3].shares.seen())
+    await members.own(3, [third])
+    answer = await members[1].client.send(TOPIC, b"new", queue_id=2)
+    assert answer.code == 0
+    assert bodies(await pop_some(members[3])) == [b"new"]
+
+
+async def test_a_consumer_that_waits_at_a_former_owner_goes_elsewhere(members):
+    await members.own(2)
+    waiting = members[2].client.start(
+        RequestCode.POP_MESSAGE, pop_fields(TOPIC, CONSUMERS, pollTime=600_000)
+    )
+    hot = members[2].server.broker.hot
+    await eventually(lambda: hot.pop_count(TOPIC, -1, CONSUMERS) == 1)
+
+    for name in NAMES:
+        assert await members[1].shares.own_as_sequencer(name)
+
+    told = await waiting
+    assert (told.code, told.ext["ownerHint"]) == (NOT_OWNED, "1")
+
+
+async def test_a_delivery_whose_record_gets_no_answer_is_withdrawn(survivors):
+    # The consumer gets no message, and the message comes again once the sequencer is back.
+    members = survivors
+    await members.send(1, 1)
+    await members.own(2, [ONE])
+    await members.group.pause(1)
+
+    assert await pop_some(members[2]) == []
+
+    members.group.resume(1)
+    (found,) = await pop_some(members[2], pollTime=60_000)
+    assert found.body == b"0000"
+    assert await accept_surely(members[3].client, found) == 0
+    assert await pop_some(members[2]) == []
 
 
 async def test_o31_an_owner_goes_on_after_its_sequencer_died(survivors):

@@ -122,12 +122,15 @@ class Group:
         self.heartbeats = []
         self.credit, self.users = {}, set()
         self.in_sync = set(range(1, count + 1))
-        self.shares = {one: Shares(self.lane, one) for one in range(1, count + 1)}
+        self.shares = {one: self.make_shares(one) for one in range(1, count + 1)}
         self.keepers = {one: self._keeper(one) for one in self.shares}
+
+    def make_shares(self, broker_id):
+        return Shares(self.lane, broker_id)
 
     def _keeper(self, broker_id):
         async def ask(body):
-            return self._arbitrate(broker_id, body)
+            return self.arbitrate(broker_id, body)
 
         return LeaseKeeper(
             self.shares[broker_id],
@@ -140,7 +143,7 @@ class Group:
             now_s=lambda: self.clock,
         )
 
-    def _arbitrate(self, broker_id, body):
+    def arbitrate(self, broker_id, body):
         if self.is_away:
             raise ConnectionError("the controller does not answer")
         self.heartbeats.append((broker_id, body))

@@ -20,7 +20,8 @@ READABLE = {
     RequestCode.GET_PENDING_TRANSACTIONS,
 }
 ORDERS = {17, 215, 200, 207, 401, 513, 7011, 7012, 7013, 7014, 7016, 7019}
-POPS = {RequestCode.POP_MESSAGE, RequestCode.PEEK_MESSAGE, RequestCode.NOTIFICATION}
+POPS = {RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION}
+"""Any member serves them for a SHARED topic, so their processors check the role."""
 ACKNOWLEDGEMENTS = {
     RequestCode.ACK_MESSAGE,
     RequestCode.BATCH_ACK_MESSAGE,
@@ -29,14 +30,15 @@ ACKNOWLEDGEMENTS = {
 MASTER_TAKES = {
     RequestCode.UPDATE_CONSUMER_OFFSET,
     RequestCode.LOCK_BATCH_MQ,
-    *POPS,
+    RequestCode.PEEK_MESSAGE,
+    RequestCode.SHARE_STATE_APPEND,
     *ACKNOWLEDGEMENTS,
 }
 
 
 @pytest.mark.parametrize("code", RequestCode)
 def test_a_replica_passes_on_what_the_master_alone_may_do(code):
-    takes = {10, 310, 320, 36, 37, 14, 15, 41, 42, 323, 370, 7018}
+    takes = {10, 310, 320, 36, 37, 14, 15, 41, 42, 323, 370, 4101, 7018}
 
     assert find_served(code).is_passed_on == (code in takes | ORDERS | ACKNOWLEDGEMENTS)
 
@@ -83,7 +85,8 @@ def test_a_broker_of_an_older_version_knows_no_later_request():
 def test_the_fast_port_serves_everything_but_pulls():
     refused = {code for code, served in REQUESTS.items() if not served.on_fast_port}
 
-    assert refused == {RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE, *POPS}
+    pulls = {RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE, RequestCode.PEEK_MESSAGE}
+    assert refused == {*pulls, *POPS, RequestCode.SHARE_STATE_APPEND}
 
 
 def test_a_request_has_one_processor():

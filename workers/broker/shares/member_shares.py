@@ -6,6 +6,10 @@ engine hands messages out. It answers consumers once the record of the delivery 
 
 The master judges and appends the records of all members: it is the sequencer. A replica sends its
 records there (4101), and meets them again in the log that it copies (self-delivery).
+
+So a failure of one member hits its clients only (Q88), and these may go to any other one (Q89,
+Q91). The others serve on without an election (Q90). A queue with consumers at several members
+costs more than in PRIMARY mode: a hand-over is two records and a round to the replicas (Q69).
 """
 
 import asyncio
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
 DONE: Final = "DONE"
 REFUSED: Final = "REFUSED"
 ANY_QUEUE: Final = -1
+FROM_START: Final = 0
+"""The initial mode of a group that gets the messages which are there already."""
 
 TICK_S: Final = 0.2
 RETRY_S: Final = 0.2
@@ -143,6 +149,8 @@ class MemberShares:
         if is_wanted or name in self._wanted:
             (self._wanted.add if is_wanted else self._wanted.discard)(name)
             self._use_mode(name)
+        if topic is not None and self._is_begun and self.is_shared(name):
+            self._name_new_queues(name, topic.read_queue_count)
 
     def mapping_changed(self, name: str) -> None:
         """Serve a topic that is static now in PRIMARY mode: its queues have leaders elsewhere."""
@@ -166,6 +174,22 @@ class MemberShares:
             log.warning("share_mode_not_written", topic_name=name, reason=str(error))
         self._broker.hot.wake_pops(name, ANY_QUEUE)
         self.advance()
+
+    def _name_new_queues(self, topic: str, queue_count: int) -> None:
+        """Name the share queues of queues that a topic has got, at the master.
+
+        Owners of the other queues may be replicas, so that no POP comes here.
+        """
+        if not self._is_sequencer:
+            return
+        for name in {one.group for one in self.seen() if one.topic == topic}:
+            group = self._broker.groups.find(name)
+            if group is None:
+                continue
+            try:
+                self._broker.shares.begin(topic, group, queue_count, init_mode=FROM_START)
+            except StoreError as error:
+                log.warning("share_queues_not_named", topic_name=topic, reason=str(error))
 
     def seen(self) -> Mapping[ShareName, SeenShare]:
         """Return all share queues of SHARED topics in the lane of this member."""
@@ -196,8 +220,8 @@ class MemberShares:
     async def own(self, name: ShareName, epoch: int) -> bool:
         """Own a share queue by a lease, and hand out its messages.
 
-        Return once the record of it is in the lane of this member. False if another member has a
-        later epoch, or if the share queue is unknown.
+        Return once the record of it is in the lane of this member, from where on it is unlocked
+        (Q24). False if another member has a later epoch, or if the share queue is unknown.
         """
         await self._await_lane()
         record = self._broker.hot.own_record(*name, epoch)
@@ -233,9 +257,9 @@ class MemberShares:
         self._broker.shares.wake(name.topic, name.queue_id)
 
     async def give_back(self, name: ShareName, *, wants_again: bool) -> None:
-        """Give a share queue back; return once the record of it is in the lane of this member.
+        """Give a share queue back, by a record that lets another member take over (Q28).
 
-        Deliveries in progress end before.
+        Deliveries in progress end before. Return once the lane of this member has the record.
         """
         self.stop(name)
         await self._await_lane()

@@ -475,6 +475,9 @@ class ShareQueues:
             log.warning("message_not_moved", message=place.text, reason="its properties don't fit")
             return None
         broker.put_topic_if_missing(topic_of(name, 1))
+        if broker.member_shares.is_shared(name):
+            # Its owner may be a replica, which names no share queue.
+            self.begin(name, self._group(group), 1, init_mode=0)
         return _succeeded(self._end(place, "RETRY", (copy, properties), given_back=given_back))
 
     def _delivery_count(self, place: CopyKey) -> int:

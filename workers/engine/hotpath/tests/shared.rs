@@ -15,7 +15,7 @@ use regent_hotpath::{
     Proposal, PullAnswers, PullFilter, PullKind, Received, Reigning, Taker, Topic,
 };
 use regent_remoting::{Command, limits};
-use regent_share::{Body, Delivery, Handle, Policy, Record, Snapshot};
+use regent_share::{Body, Delivery, Handle, Policy, Ranges, Record, Snapshot};
 use tempfile::TempDir;
 
 mod popping;
@@ -633,6 +633,91 @@ fn messages_of_a_client_that_has_left_come_again() {
     let again = group.pop(group.replica(), &mut gone, 1);
     assert_eq!(bodies(&again), [b"a"]);
     assert!(group.pop(group.master(), &mut other, 1).is_empty());
+}
+
+#[test]
+fn records_that_no_owner_writes_are_refused() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.own_all(group.replica(), 4);
+    let delivery = Delivery {
+        pop_time_ms: NOW_MS,
+        tag: 4,
+    };
+    let acquire = |ranges| Body::Acquire {
+        delivery,
+        client: 1,
+        ranges,
+        deadline_ms: NOW_MS,
+    };
+    let end = group.store.max_position();
+    let endless = Ranges::of(0..u64::from(u32::MAX));
+    for (sq_id, body) in [
+        (1, acquire(endless.clone())),
+        (1, acquire(Ranges::of(5000..5001))),
+        (9, acquire(Ranges::of(0..1))),
+        (
+            1,
+            Body::Expire {
+                ranges: endless,
+                deadline_ms: NOW_MS,
+            },
+        ),
+        (1, Body::Own { member: MASTER }),
+        (
+            1,
+            Body::Snap(Snapshot {
+                epoch: 9,
+                ..Snapshot::default()
+            }),
+        ),
+    ] {
+        let record = Record {
+            flags: 0,
+            sq_id,
+            epoch: 4,
+            body,
+        };
+        let mut bytes = Vec::new();
+        record.encode(&mut bytes);
+
+        assert_eq!(
+            group.submit(REPLICA, &bytes),
+            Appending::Refused,
+            "{record:?}"
+        );
+
+        // Nor is it appended with others that would be.
+        let other = group
+            .replica()
+            .hot
+            .shares
+            .owning(QUEUES[1], Some(5), 0)
+            .unwrap();
+        bytes.extend(other);
+        assert_eq!(group.submit(REPLICA, &bytes), Appending::Refused);
+        assert_eq!(group.submit(REPLICA, &bytes[..20]), Appending::Refused);
+    }
+    assert_eq!(group.store.max_position(), end);
+}
+
+#[test]
+fn o29_a_share_queue_of_another_member_is_skipped_and_holds_up_no_other() {
+    let group = Group::new();
+    for queue_id in [0, 1] {
+        group.append(queue_id, b"a");
+    }
+    assert!(group.own(group.master(), QUEUES[0], 4));
+    assert!(group.own(group.replica(), QUEUES[1], 4));
+
+    for (member, queue_id) in group.members.iter().zip([0, 1]) {
+        let mut consumer = Group::connect(member);
+        let found = group.pop(member, &mut consumer, 32);
+        let queues: Vec<_> = found.iter().map(|one| one.queue_id).collect();
+        assert_eq!(queues, [queue_id]);
+        assert!(group.pop(member, &mut consumer, 32).is_empty());
+    }
+    group.assert_equal_states();
 }
 
 /// Q64: an answer names one lease epoch, so it has the messages of share queues with one only.

@@ -451,8 +451,8 @@ impl<'s> Call<'_, '_, 's> {
             .collect()
     }
 
-    /// Say in the lane who has the messages (`acquireLog=commit`), in place of the record that proves ownership: the
-    /// position for the answer to wait for. A replica proposes it.
+    /// Say in the lane who has the messages (Q20, Q25; `acquireLog=commit`), in place of the record that proves
+    /// ownership: the position for the answer to wait for. A replica proposes it.
     fn log_deliveries(
         &mut self,
         reign: &mut Reign,

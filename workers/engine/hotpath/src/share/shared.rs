@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ahash::{AHashMap, AHashSet};
 use regent_commitlog::{AppendError, Store, StoreError};
-use regent_share::{Body, Decoded, Delivery, FALLBACK, Ranges, Record, Records, Refused, Snapshot};
+use regent_share::{
+    Body, Decoded, Delivery, FALLBACK, Ranges, Record, Records, Refused, Snapshot, WINDOW,
+};
 
 use super::{LANE, Reign, Reigning, Shares, messages_of, replay};
 use crate::broker::HotPathConfig;
@@ -667,11 +669,9 @@ impl Reign {
     fn may_append(&self, record: &Record, member: u64) -> bool {
         let is_sound = match &record.body {
             Body::Own { member: own } | Body::Unown { member: own } => *own == member,
-            Body::Acquire { .. }
-            | Body::Expire { .. }
-            | Body::Gap { .. }
-            | Body::Release { .. }
-            | Body::ClientGone { .. } => true,
+            // An owner hands out what the window has.
+            Body::Acquire { ranges, .. } | Body::Expire { ranges, .. } => ranges.count() <= WINDOW,
+            Body::Gap { .. } | Body::Release { .. } | Body::ClientGone { .. } => true,
             _ => false,
         };
         is_sound && self.is_shared_queue(record.sq_id)
