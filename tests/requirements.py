@@ -45,16 +45,15 @@ A citation is a claim of its author. It does not say that the test of section 5 
 exists in full. `make requirements` writes this page."""
 SHARED = "owners other than the master (SHARED mode) are not built yet"
 LANES = "a broker group has one lane of the state log, and its broker one event loop"
-COPY = "a new member copies the log from its oldest segment on, and no queue by itself"
+COPY = "a new member gets older messages by segments of the log, and no queue by itself (ADR 25)"
 VERSIONS = "there is one version of the records so far"
 NOT_HERE = {
     SHARED: "Q21 Q24 Q25 Q26 Q27 Q28 Q69 Q88 Q89 Q90 Q91",
     LANES: "Q3 Q6 Q17 Q33 Q34 Q36 Q67",
-    COPY: "Q44 Q45 Q46 Q47 Q48 Q49 Q51 Q52 Q53 Q57",
+    COPY: "Q45 Q46",
     VERSIONS: "Q72 Q73 Q75 Q78 Q79 Q80",
     "topics that are not replicated are not built yet": "Q4",
     "no incident is recorded: a log with an error, and its broker, say so themselves": "Q37",
-    "no member waits for a copy (Q56), but no bound of its time is computed": "Q42",
     "what consumers have is in memory only, what they finish is recorded": "Q20",
     "topics are not created together with their queues at several masters": "Q60",
     "transactional acknowledgements are not built yet": "Q62",

@@ -140,6 +140,8 @@ class RequestCode(IntEnum):
     AUTH_LIST_ACL = 3010
     # Ours: a member of a broker group renews, requests and gives back share queues.
     SHARE_LEASE = 4102
+    # Ours: a new member fetches an older part of the log from its master.
+    SHARE_UPDATE_FETCH = 4104
     POP_MESSAGE = 200_050
     ACK_MESSAGE = 200_051
     PEEK_MESSAGE = 200_052

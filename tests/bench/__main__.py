@@ -4,8 +4,8 @@ Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls
 [idle] [replication] [startup] [clients]`; all of these without names. `stock_store` measures a
 peer, in facts without limits; it and `clients` need Maven and Java. By name alone: `elections` and
 `api`, which load a control plane for minutes (`make bench-controller`, `make bench-api`), and
-`queue_moves` and `static_rates`, which measure static topics, and `member_join`. `timers` and `transactions` compare
-ours with stock, and need Maven and Java. Failovers are a run of their own:
+`queue_moves` and `static_rates`, which measure static topics, and `member_join`. `timers` and
+`transactions` compare ours with stock, and need Maven and Java. Failovers are a run of their own:
 `python -m tests.bench.failover`.
 
 `clients` runs our broker and stock's in turn. Its options: `--rows R6a R7c`, `--blocks N`,

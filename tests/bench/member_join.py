@@ -1,4 +1,4 @@
-"""OJ: what a group with 2 GiB and live traffic notices of a new member (Q42, Q56, O35).
+"""Q42, Q56, Q70: what a group with 2 GiB and live traffic notices of a new member (O35).
 
 One process sends, pulls and pops at fixed rates from beginning to end: an open loop, in which a
 latency begins when a request was due. So every interval of the run has its own percentiles. Quiet
@@ -175,7 +175,7 @@ async def _join(group: OurGroup, master: Member, home: Path) -> Join:
     """Start an empty member, wait until it is in the set, and take it away again."""
     before = await _quiet()
     memory_before = _private_mib(master)
-    home.mkdir()
+    await asyncio.to_thread(home.mkdir)
     (place,) = loopback(1).places
     newcomer = Member(place, PORT + 190, home)
     group.members.append(newcomer)
@@ -191,9 +191,8 @@ async def _join(group: OurGroup, master: Member, home: Path) -> Join:
     finally:
         group.members.remove(newcomer)
         await newcomer.end(with_signal=signal.SIGKILL)
-    shutil.rmtree(home / "store")
-    while (state := await group.state()) is None or len(state.members) > len(group.members):
-        await asyncio.sleep(POLL_S)
+    await asyncio.to_thread(shutil.rmtree, home / "store")
+    await group.await_whole()
     return Join(before, during, await _quiet(), (memory_before, highest))
 
 
@@ -216,7 +215,7 @@ def _report(traffic: Traffic, joins: list[Join]) -> Iterator[Measure]:
         yield _latency(traffic, joins, kind)
     growth = [join.memory_mib[1] - join.memory_mib[0] for join in joins]
     yield Measure(
-        "OJ",
+        "Q70",
         "growth of the updater's private memory during a join",
         max(growth),
         " MiB",
@@ -225,7 +224,7 @@ def _report(traffic: Traffic, joins: list[Join]) -> Iterator[Measure]:
     )
     seconds = [join.seconds for join in joins]
     yield Measure(
-        "OJ",
+        "Q42",
         "a join of an empty member to 2 GiB, until it is in sync",
         median(seconds),
         " s",
@@ -249,7 +248,7 @@ def _latency(traffic: Traffic, joins: list[Join], kind: str) -> Measure:
     ratios = [block["ratio"] for block in blocks]
     quiet = [(block["before"] + block["after"]) / 2 for block in blocks]
     return Measure(
-        "OJ",
+        "Q56",
         f"p99 of {kind} during a join / without",
         median(ratios),
         ceiling=RATIO_MAX,

@@ -8,6 +8,7 @@
 mod command;
 mod error;
 mod filter;
+mod front;
 mod grant;
 mod hotpath;
 mod inspect;
@@ -49,6 +50,8 @@ mod regent_engine {
     use crate::error::{ProtocolError, StoreError};
     #[pymodule_export]
     use crate::filter::PropertyFilter;
+    #[pymodule_export]
+    use crate::front::FrontSegment;
     #[pymodule_export]
     use crate::grant::{LeadingQueues, ParkedPull, PullGrant};
     #[pymodule_export]
