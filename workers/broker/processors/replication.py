@@ -5,7 +5,7 @@ import zlib
 from functools import partial
 from typing import Final
 
-from regent_engine import Command
+from regent_engine import Command, Store
 
 from backend.remoting import java_json
 from backend.remoting.bodies.controller import EpochBody, EpochsBody
@@ -125,10 +125,15 @@ async def on_update_fetch(broker: Broker, _caller: Caller, command: Command) -> 
             f"a part of the log has 1 to {UPDATE_BYTES_MAX} bytes, and no negative position",
         )
     await broker.membership.await_pace(header.size)
-    read = partial(broker.store.log_bytes, header.position, header.size)
     # Not on the threads of cold reads: clients wait for these.
-    part = await asyncio.to_thread(read) or b""
-    return answer(command, ext=encode_header(UpdateFetchAnswer(crc=zlib.crc32(part))), body=part)
+    part, crc = await asyncio.to_thread(_read_part, broker.store, header.position, header.size)
+    return answer(command, ext=encode_header(UpdateFetchAnswer(crc=crc)), body=part)
+
+
+def _read_part(store: Store, position: int, size: int) -> tuple[bytes, int]:
+    """Read a part of the log, which is empty if it has expired, and its checksum."""
+    part = store.log_bytes(position, size) or b""
+    return part, zlib.crc32(part)
 
 
 @serves(

@@ -1,14 +1,18 @@
-"""Fetch the older segments of a log that began with the newest one (Q41-Q58).
+"""Fetch the older segments of a log that began with the newest one (ADR 25).
 
 A new member copies the end of its master's log at once, from the sync point on: the beginning of
-the master's newest segment. It has the newest messages then, and the state of the group, since each
-segment contains a snapshot. Afterwards it fetches what lies before, the newest segment first, and
-puts each in front of its log. Until the last one is there it is a learner: in no set, not
-electable, and it serves no client (OI-9, Q58).
+the master's newest segment (Q41, Q47). It has the newest messages then, and the state of the group,
+since each segment contains a snapshot. Afterwards it fetches what lies before, the newest segment
+first, and puts each in front of its log (Q48, Q52). Until the last one is there it is a learner: in
+no set, not electable, and it serves no client (OI-9, Q58).
+
+What consumers finish meanwhile is a record of the tail. It names its message by queue and offset,
+whether or not that message is here yet (Q51). The broker reads these records when it becomes master
+(Q53).
 
 A mark in the directory of the store says that segments are missing. The log itself shows which: a
-segment that is in front is whole, and is not fetched again, whichever side was killed. Segments
-that expire at the master meanwhile are not needed any more (Q57).
+segment that is in front is whole and checked, and is not fetched again, whichever side was killed
+(Q44, Q49). Segments that expire at the master meanwhile are not needed any more (Q57).
 """
 
 import asyncio
@@ -35,7 +39,10 @@ MARK_NAME: Final = ".backfill"
 UPDATE_VERSION: Final = 1
 """The version of 4104, which a master names in its answer to 906."""
 
-CHUNK_BYTES: Final = 256 << 10
+CHUNK_BYTES: Final = 128 << 10
+"""The size of a part: the event loop of the master is busy with one for some tenths of a
+millisecond."""
+
 CHUNKS_IN_FLIGHT: Final = 4
 RETRY_S: Final = 0.5
 
@@ -175,7 +182,14 @@ class Backfill:
             raise ConnectionError(f"the master's answer cannot be read: {error}") from error
         if not answer.body:
             return False
-        if len(answer.body) != size or zlib.crc32(answer.body) != told.crc:
+        if not await asyncio.to_thread(_write, segment, at, answer.body, size, told.crc):
             raise ConnectionError(f"the part of the log at {base + at} was damaged on its way")
-        await asyncio.to_thread(segment.write, at, answer.body)
         return True
+
+
+def _write(segment: FrontSegment, at: int, part: bytes, size: int, crc: int) -> bool:
+    """Write a part of a segment; return whether it has the size and the checksum it must have."""
+    is_whole = len(part) == size and zlib.crc32(part) == crc
+    if is_whole:
+        segment.write(at, part)
+    return is_whole

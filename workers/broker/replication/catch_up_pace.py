@@ -30,7 +30,7 @@ class CatchUpPace:
     """The limit of one master; all methods belong to the loop's thread."""
 
     def __init__(self, rate_max: int, *, tick_s: float, count_requests: Callable[[], int]) -> None:
-        """Take the highest limit in bytes a second, and what counts the requests of clients."""
+        """Take the highest limit in bytes a second, and a number that grows with requests."""
         self._rate_max, self._limit = rate_max, float(rate_max)
         self._tick_s, self._count_requests = tick_s, count_requests
         self._ticked_at_s: float | None = None

@@ -222,9 +222,8 @@ class MasterRole:
         self.listener.tick(now_s)
 
     def _count_requests(self) -> int:
-        """Count the turns with sends and with pulls so far."""
-        put_times, pull_times = self._broker.hot.put_times, self._broker.hot.pull_times
-        return sum(put_times[1]) + sum(pull_times[1])
+        """Return a number that grows with each message that is stored, and with each pull."""
+        return self._store.max_position + self._broker.meters.pull_count
 
     def _has_lease(self, now_s: float) -> bool:
         """Return whether this broker is master, and stays it until after the next tick (L47).

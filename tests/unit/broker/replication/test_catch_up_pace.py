@@ -41,7 +41,7 @@ def test_a_broker_without_clients_has_no_limit():
     assert ticks.pace.rate == RATE_MAX
 
 
-def test_the_limit_falls_while_ticks_are_later_than_without_a_catch_up_and_rises_again():
+def test_the_limit_falls_while_ticks_are_later_than_without_a_catch_up_and_rises_again():  # Q56
     ticks = Ticks()
     ticks.run(400, late_s=0.001, catches_up=False)
     ticks.run(100, late_s=0.001)
@@ -65,7 +65,7 @@ def test_a_machine_that_is_always_late_is_not_slowed_down_for_it():
     assert ticks.pace.rate == RATE_MAX
 
 
-async def test_bytes_wait_for_their_time_at_the_limit():
+async def test_bytes_wait_for_their_time_at_the_limit():  # Q42
     loop = asyncio.get_running_loop()
     pace = CatchUpPace(RATE_MIN, tick_s=TICK_S, count_requests=lambda: round(loop.time() * 1e6))
     pace.tick(loop.time())

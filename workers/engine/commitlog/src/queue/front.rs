@@ -37,10 +37,15 @@ impl SharedQueue {
             #[allow(clippy::cast_possible_truncation)] // within the entries
             let piece = &entries[(begin - from) as usize..(to - from) as usize];
             let path = self.dir.join(segment_name(base));
-            if self.each_segment(|file| (file.base == base).then_some(())).is_some() {
+            if self
+                .each_segment(|file| (file.base == base).then_some(()))
+                .is_some()
+            {
                 let file = open_segment(&path)?;
-                step(Step::Write, &path, || file.write_all_at(piece, begin - base))
-                    .map_err(|error| StoreError::io(&path, error))?;
+                step(Step::Write, &path, || {
+                    file.write_all_at(piece, begin - base)
+                })
+                .map_err(|error| StoreError::io(&path, error))?;
             } else {
                 self.make_first(base, begin - base, piece, beside)?;
             }

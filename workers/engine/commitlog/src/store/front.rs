@@ -153,7 +153,8 @@ impl Store {
 
     fn check_is_next(&self, base: u64) -> Result<(), StoreError> {
         let begin = self.min_position();
-        if self.max_position() > 0 && base.checked_add(self.config.segment_size_bytes) == Some(begin)
+        if self.max_position() > 0
+            && base.checked_add(self.config.segment_size_bytes) == Some(begin)
         {
             return Ok(());
         }
@@ -255,7 +256,8 @@ fn preceding(
             break;
         }
         let missing = behind - 1 - offset;
-        let room = position.map(|at| at.saturating_sub(entry.log_position) / RECORD_SIZE_MIN as u64);
+        let room =
+            position.map(|at| at.saturating_sub(entry.log_position) / RECORD_SIZE_MIN as u64);
         if room.is_some_and(|room| missing > room) {
             let reason = format!("queue offset {offset} cannot precede {behind}");
             return Err(corrupt(entry.log_position, &reason));

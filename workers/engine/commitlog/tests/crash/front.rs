@@ -10,9 +10,7 @@ use regent_commitlog::{FlushMode, Store};
 
 use crate::disk::Disk;
 use crate::second::open_with;
-use crate::support::{
-    NOW_MS, SEGMENT_SIZE, append, config, contents_before, fill, go_down,
-};
+use crate::support::{NOW_MS, SEGMENT_SIZE, append, config, contents_before, fill, go_down};
 use crate::{amount, tempdir};
 
 const COUNT: u64 = 160;

@@ -91,7 +91,12 @@ fn assert_equal(master: &Store, one: (&Store, &Path), other: (&Store, &Path)) {
     assert_eq!(names(&left), names(&right));
     for (name, bytes) in left.iter().filter(of_queues) {
         let differs = bytes.iter().zip(&right[name]).position(|(a, b)| a != b);
-        assert!(*bytes == right[name], "{} {differs:?} {bytes:?} {:?}", name.display(), right[name]);
+        assert!(
+            *bytes == right[name],
+            "{} {differs:?} {bytes:?} {:?}",
+            name.display(),
+            right[name]
+        );
     }
 }
 
@@ -114,7 +119,11 @@ fn a_log_that_comes_newest_first_becomes_the_same_as_one_that_comes_oldest_first
         follow_to_end(&master, &oldest_first, 0);
 
         let [_, first_dir, other_dir] = dirs.each_ref().map(|dir| dir.path());
-        assert_equal(&master, (&newest_first, other_dir), (&oldest_first, first_dir));
+        assert_equal(
+            &master,
+            (&newest_first, other_dir),
+            (&oldest_first, first_dir),
+        );
         assert!(!other_dir.join("commitlog/front").join("0").exists());
         for is_clean in [false, true] {
             if is_clean {
@@ -123,7 +132,11 @@ fn a_log_that_comes_newest_first_becomes_the_same_as_one_that_comes_oldest_first
             let image = crash(other_dir);
             let again = open(image.path());
             assert_eq!(again.recovery().damage, None);
-            assert_eq!(again.queues(), oldest_first.queues(), "seed {seed}, {is_clean}");
+            assert_eq!(
+                again.queues(),
+                oldest_first.queues(),
+                "seed {seed}, {is_clean}"
+            );
         }
     }
 }
@@ -168,7 +181,11 @@ fn a_segment_that_is_not_whole_does_not_become_part_of_the_log() {
     follow_to_end(&master, &replica, master.last_segment_start());
     let (begin, queues) = (replica.min_position(), replica.queues());
     let base = begin - SEGMENT_SIZE;
-    let bytes = master.log_slice(base, SEGMENT_SIZE).unwrap().bytes().to_vec();
+    let bytes = master
+        .log_slice(base, SEGMENT_SIZE)
+        .unwrap()
+        .bytes()
+        .to_vec();
 
     // A wrong bit, a part that never came, and bytes of another place.
     let mut wrong_bit = bytes.clone();
@@ -179,7 +196,10 @@ fn a_segment_that_is_not_whole_does_not_become_part_of_the_log() {
         segment.write(0, given).unwrap();
         let refused = replica.insert_front(&segment).unwrap_err();
         assert!(matches!(refused, StoreError::Corrupt { .. }), "{refused}");
-        assert_eq!((replica.min_position(), replica.queues()), (begin, queues.clone()));
+        assert_eq!(
+            (replica.min_position(), replica.queues()),
+            (begin, queues.clone())
+        );
     }
     let beyond = replica.begin_front(base).unwrap();
     assert!(beyond.write(SEGMENT_SIZE - 1, &[0; 2]).is_err());
@@ -229,7 +249,13 @@ fn keys_and_timers_of_older_messages_are_found_once_they_are_derived_anew() {
     for number in [0, 7, 100, 299] {
         for topic in ["a", "b"] {
             let find = |store: &Store| {
-                store.search(KeySearch::by_key(topic, &format!("k{number}"), 64, 0, i64::MAX))
+                store.search(KeySearch::by_key(
+                    topic,
+                    &format!("k{number}"),
+                    64,
+                    0,
+                    i64::MAX,
+                ))
             };
             assert_eq!(find(&replica), find(&master), "{topic} {number}");
         }
@@ -241,4 +267,27 @@ fn keys_and_timers_of_older_messages_are_found_once_they_are_derived_anew() {
         master.timer_status(NOW_MS).waiting_count
     );
     assert!(fs::read_dir(dirs[1].path().join("index")).unwrap().count() > 0);
+}
+
+#[test]
+fn a_queue_that_begins_at_a_border_of_files_has_the_offsets_of_its_records() {
+    let dirs = [tempdir(), tempdir()];
+    let [master, replica] = dirs.each_ref().map(|dir| open(dir.path()));
+    // Ten entries fill a queue file, and their records a segment.
+    for number in 0..12 {
+        append(&master, "t", 0, &[number; 1_500]);
+    }
+    let start = master.last_segment_start();
+    assert_eq!(start, SEGMENT_SIZE);
+
+    follow_to_end(&master, &replica, start);
+
+    assert_eq!(replica.queue_offsets("t", 0), Some((10, 12)));
+    let expected: Vec<_> = (10..12)
+        .map(|at| (at, vec![u8::try_from(at).unwrap(); 1_500]))
+        .collect();
+    assert_eq!(read_all(&replica, "t", 0), expected);
+    replica.flush().unwrap();
+    let again = open(crash(dirs[1].path()).path());
+    assert_eq!(again.queue_offsets("t", 0), Some((10, 12)));
 }
