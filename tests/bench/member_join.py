@@ -24,6 +24,7 @@ from tests.bench.failover.group import GROUP, TOPIC, Member
 from tests.bench.failover.network import loopback
 from tests.bench.failover.ours import OurGroup
 from tests.bench.measure import Measure, UnsteadyError, median, spread
+from tests.bench.replication import log_end
 from tests.integration.broker.client import Client, pull_fields, send_fields
 from tests.integration.broker.popping import handle_fields, pop_fields, popped
 
@@ -149,15 +150,7 @@ async def _measure(directory: Path) -> tuple[Traffic, list[Join]]:
     try:
         await group.start()
         master = await group.await_whole()
-        await run_load(
-            "send",
-            master.address,
-            TOPIC,
-            in_flight=64,
-            body_size=FILL_BODY_SIZE,
-            count=FILL_BYTES // FILL_BODY_SIZE,
-            ended_within_s=JOIN_TIMEOUT_S,
-        )
+        await _fill(master)
         await group.await_whole()
         traffic = Traffic(master.port)
         running = asyncio.create_task(traffic.run())
@@ -169,6 +162,22 @@ async def _measure(directory: Path) -> tuple[Traffic, list[Join]]:
         return traffic, joins
     finally:
         await group.stop()
+
+
+async def _fill(master: Member) -> None:
+    """Send until the log has its size."""
+    client = await Client.connect(master.port)
+    while (left := FILL_BYTES - await log_end(client)) > 0:
+        await run_load(
+            "send",
+            master.address,
+            TOPIC,
+            in_flight=64,
+            body_size=FILL_BODY_SIZE,
+            count=max(1, left // FILL_BODY_SIZE),
+            ended_within_s=JOIN_TIMEOUT_S,
+        )
+    await client.close()
 
 
 async def _join(group: OurGroup, master: Member, home: Path) -> Join:
