@@ -44,13 +44,12 @@ deliver it again, and the tests that show this.
 A citation is a claim of its author. It does not say that the test of section 5 of the specification
 exists in full. `make requirements` writes this page."""
 LANES = "a broker group has one lane of the state log, and its broker one event loop"
-COPY = "a new member copies the log from its oldest segment on, and no queue by itself"
+COPY = "a new member gets older messages by segments of the log, and no queue by itself (ADR 25)"
 NOT_HERE = {
     LANES: "Q3 Q6 Q17 Q33 Q34 Q36 Q67",
-    COPY: "Q44 Q45 Q46 Q47 Q48 Q49 Q51 Q52 Q53 Q57",
+    COPY: "Q45 Q46",
     "topics that are not replicated are not built yet": "Q4",
     "no incident is recorded: a log with an error, and its broker, say so themselves": "Q37",
-    "no member waits for a copy (Q56), but no bound of its time is computed": "Q42",
     "topics are not created together with their queues at several masters": "Q60",
     "transactional acknowledgements are not built yet": "Q62",
     "there is no other mode to compare with": "Q81",

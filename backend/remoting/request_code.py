@@ -159,9 +159,11 @@ class RequestCode(IntEnum):
     AUTH_GET_ACL = 3009
     AUTH_LIST_ACL = 3010
     # Ours: a member of a broker group has records of share queues appended to the state log.
-    SHARE_STATE_APPEND = 4101
+    SHARE_STATE_APPEND = 4101, 2
     # Ours: a member of a broker group renews, requests and gives back share queues.
     SHARE_LEASE = 4102, FIRST_PROTOCOL_VERSION
+    # Ours: a new member fetches an older part of the log from its master.
+    SHARE_UPDATE_FETCH = 4104, 2
     POP_MESSAGE = 200_050
     ACK_MESSAGE = 200_051
     PEEK_MESSAGE = 200_052

@@ -4,8 +4,8 @@ Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls
 [idle] [replication] [startup] [clients]`; all of these without names. `stock_store` measures a
 peer, in facts without limits; it and `clients` need Maven and Java. By name alone: `elections` and
 `api`, which load a control plane for minutes (`make bench-controller`, `make bench-api`), and
-`queue_moves` and `static_rates`, which measure static topics. `timers` and `transactions` compare
-ours with stock, and need Maven and Java. Failovers are a run of their own:
+`queue_moves` and `static_rates`, which measure static topics, and `member_join`. `timers` and
+`transactions` compare ours with stock, and need Maven and Java. Failovers are a run of their own:
 `python -m tests.bench.failover`.
 
 `clients` runs our broker and stock's in turn. Its options: `--rows R6a R7c`, `--blocks N`,
@@ -30,6 +30,7 @@ from tests.bench.elections import measure_elections
 from tests.bench.heartbeats import measure_heartbeats
 from tests.bench.idle import measure_idle
 from tests.bench.measure import Measure, NotMeasuredError
+from tests.bench.member_join import measure_member_join
 from tests.bench.pipelined import measure_pipelined
 from tests.bench.pulls import measure_pulls
 from tests.bench.queue_moves import measure_queue_moves
@@ -56,6 +57,7 @@ MEASUREMENTS: dict[str, Callable[[], Iterable[Measure]]] = {
 BY_NAME_ALONE: dict[str, Callable[[], Iterable[Measure]]] = {
     "elections": lambda: [*measure_elections(), *measure_heartbeats()],
     "api": measure_api,
+    "member_join": measure_member_join,
     "queue_moves": measure_queue_moves,
     "static_rates": measure_static_rates,
     "timers": measure_timers,

@@ -30,6 +30,10 @@ class HaInfoAnswer(Header, frozen=True, kw_only=True):
     """The version of its committed offsets, by which a replica's own are newer once it has acted;
     stock does not send it."""
 
+    update_version: Int32 | None = None
+    """The version of the requests by which a new member fetches older segments (4104); a broker
+    that does not send it has none."""
+
     record_crc: Int64 | None = None
     """The checksum of the record that the replica named, 0 if there is none; only if it named one.
     """
@@ -38,6 +42,19 @@ class HaInfoAnswer(Header, frozen=True, kw_only=True):
     def is_ours(self) -> bool:
         """Return whether the master keeps its state in its log, so that replicas need not ask."""
         return self.master_epoch is not None or self.master_state_version is not None
+
+
+class UpdateFetchHeader(Header, frozen=True, kw_only=True):
+    """A part of the log that a new member lacks: log position and bytes; ours (4104)."""
+
+    position: Int64
+    size: Int32
+
+
+class UpdateFetchAnswer(Header, frozen=True, kw_only=True):
+    """The checksum (CRC-32) of the part in the body, which is empty if it has expired (4104)."""
+
+    crc: Int64
 
 
 class LeastIdHeader(Header, frozen=True, kw_only=True):

@@ -112,6 +112,13 @@ class Membership(Protocol):
             Refusal: this broker is not the master of the epoch, or too much data is unconfirmed.
         """
 
+    async def await_pace(self, size: int) -> None:
+        """Wait until bytes of the log may be sent to a new member beside the traffic of clients.
+
+        Raises:
+            Refusal: this broker is not a master under a controller.
+        """
+
     def flush_failed(self) -> None:
         """Called when the content of the disk is unknown."""
 

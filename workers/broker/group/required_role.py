@@ -30,7 +30,9 @@ class RequiredRole(Enum):
     """Served only by the master, as an order of an operator."""
 
 
-def check_role(required: RequiredRole, *, is_readable: bool, is_master: bool) -> None:
+def check_role(
+    required: RequiredRole, *, is_readable: bool, is_master: bool, is_catching_up: bool = False
+) -> None:
     """Check that a broker may serve a request in its role, and that readers see its log.
 
     Raises:
@@ -38,6 +40,11 @@ def check_role(required: RequiredRole, *, is_readable: bool, is_master: bool) ->
     """
     if required in {RequiredRole.ANY, RequiredRole.MEMBER}:
         return
+    if is_catching_up:
+        raise Refusal(
+            ResponseCode.SERVICE_NOT_AVAILABLE,
+            "this broker is being brought up to date: ask for the route again",
+        )
     if not is_readable:
         raise Refusal(
             ResponseCode.SERVICE_NOT_AVAILABLE,

@@ -53,6 +53,14 @@ class Uncontrolled:
         """
         raise ConnectionError("this broker is not in controller mode")
 
+    async def await_pace(self, _size: int) -> None:
+        """Refuse: members of a group of fixed roles copy the log from its beginning.
+
+        Raises:
+            Refusal: always.
+        """
+        raise _not_controlled()
+
     def give_way(self) -> None:
         """Do nothing: this broker acts for no other one."""
 

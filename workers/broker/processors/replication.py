@@ -1,9 +1,11 @@
-"""Answer the group and its controller (43, 45, 402, 905, 906, 907, 1007; our 7002)."""
+"""Answer the group and its controller (43, 45, 402, 905, 906, 907, 1007; our 4104, 7002)."""
 
+import asyncio
+import zlib
 from functools import partial
 from typing import Final
 
-from regent_engine import Command
+from regent_engine import Command, Store
 
 from backend.remoting import java_json
 from backend.remoting.bodies.controller import EpochBody, EpochsBody
@@ -15,15 +17,21 @@ from backend.remoting.headers.replication import (
     HandOverHeader,
     LeastIdHeader,
     OffsetTableHeader,
+    UpdateFetchAnswer,
+    UpdateFetchHeader,
 )
 from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
 from workers.broker.acting.last_record import crc_of_record
 from workers.broker.broker import Broker
+from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
+from workers.broker.replication.backfill import UPDATE_VERSION
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
 
 UNBOUNDED: Final = 2**63 - 1
+UPDATE_BYTES_MAX: Final = 4 << 20
 
 
 @serves(RequestCode.GET_ALL_CONSUMER_OFFSET, role=RequiredRole.ANY, passed_on=False, target=None)
@@ -101,9 +109,31 @@ async def on_exchange_ha_info(broker: Broker, _caller: Caller, command: Command)
         master_min_offset=broker.store.min_position,
         master_max_offset=broker.store.max_position,
         master_state_version=broker.offsets.data_version.state_version if is_fixed else None,
+        update_version=None if is_fixed else UPDATE_VERSION,
         record_crc=crc,
     )
     return answer(command, ext=encode_header(reported))
+
+
+@serves(RequestCode.SHARE_UPDATE_FETCH, role=RequiredRole.MEMBER, passed_on=False, target=None)
+async def on_update_fetch(broker: Broker, _caller: Caller, command: Command) -> bytes:
+    """Send an older part of the log to a new member, as fast as clients don't notice (Q56)."""
+    header = decode_header(UpdateFetchHeader, command.ext)
+    if header.position < 0 or not 0 < header.size <= UPDATE_BYTES_MAX:
+        raise Refusal(
+            ResponseCode.INVALID_PARAMETER,
+            f"a part of the log has 1 to {UPDATE_BYTES_MAX} bytes, and no negative position",
+        )
+    await broker.membership.await_pace(header.size)
+    # Not on the threads of cold reads: clients wait for these.
+    part, crc = await asyncio.to_thread(_read_part, broker.store, header.position, header.size)
+    return answer(command, ext=encode_header(UpdateFetchAnswer(crc=crc)), body=part)
+
+
+def _read_part(store: Store, position: int, size: int) -> tuple[bytes, int]:
+    """Read a part of the log, which is empty if it has expired, and its checksum."""
+    part = store.log_bytes(position, size) or b""
+    return part, zlib.crc32(part)
 
 
 @serves(

@@ -5,29 +5,31 @@ import secrets
 import socket
 from collections.abc import Awaitable, Mapping
 from functools import partial
-from typing import Final
 
+import structlog
 from regent_engine import Command
 
 from backend.remoting.bodies.controller import HaStatusBody
 from backend.remoting.headers.replication import HaInfoHeader, LeastIdHeader
+from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
 from workers.broker.commit_log.late_answers import unconfirmed
 from workers.broker.commit_log.write_block import WriteBlock
+from workers.broker.errors import Refusal
 from workers.broker.group.own_locks import OwnLocks
 from workers.broker.group.required_role import RequiredRole, check_role
 from workers.broker.replication.acknowledgement import Outcome, outcome_of
 from workers.broker.replication.controller_client import HeartbeatFacts, ReplicaGroupState
 from workers.broker.replication.ha_status import describe_ha
 from workers.broker.replication.mark_keeping import MarkKeeping
-from workers.broker.replication.master_role import MasterRole
+from workers.broker.replication.master_role import TICK_S, MasterRole
 from workers.broker.replication.replica_role import ReplicaRole
 from workers.broker.replication.roles import Authority
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.verification import Verification
 from workers.broker.routing.registration import RegistrationSource
 
-TICK_S: Final = 0.05
+log = structlog.get_logger()
 
 
 class Controlled(OwnLocks):
@@ -109,7 +111,12 @@ class Controlled(OwnLocks):
         """
         term = self.master.term
         is_readable = self._is_readable if term is None else term.shows_former
-        check_role(required, is_readable=is_readable, is_master=term is not None)
+        check_role(
+            required,
+            is_readable=is_readable,
+            is_master=term is not None,
+            is_catching_up=term is None and self.replica.backfill.is_under_way,
+        )
 
     def pass_on(self, command: Command) -> Awaitable[bytes | None] | None:
         """Let the master answer a request; None if this broker must answer."""
@@ -130,6 +137,16 @@ class Controlled(OwnLocks):
     async def outcome(self, position: int) -> Outcome:
         """Return whether the log up to a position may be acknowledged, once that is known."""
         return await outcome_of(partial(self.when_safe, position))
+
+    async def await_pace(self, size: int) -> None:
+        """Wait until bytes of the log may be sent to a new member beside the traffic of clients.
+
+        Raises:
+            Refusal: this broker is not master.
+        """
+        if self.master.term is None:
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "this broker is not the master")
+        await self.master.pace.take(size)
 
     def flush_failed(self) -> None:
         """Give up the lease: the content of the disk is unknown (D13)."""
@@ -172,7 +189,7 @@ class Controlled(OwnLocks):
             confirmed_position=confirmed,
             is_verified=self._verification.is_verified,
             is_cordoned=self._broker.is_cordoned,
-            is_learner=self._broker.settings.is_learner,
+            is_learner=self._broker.settings.is_learner or self.replica.backfill.is_under_way,
             life=self._life,
             confirmed_epoch=confirmed_epoch,
             refused_cut=refused_cut,
@@ -251,6 +268,10 @@ class Controlled(OwnLocks):
         self._broker.gate.shut()
         self.master.elect(state.epoch)
         await self.replica.stop()
+        if self.replica.backfill.is_under_way:
+            # An operator had this broker elected although it lacks older messages (O40).
+            log.warning("older_segments_given_up", begins_at=self._store.min_position)
+            await self.replica.backfill.end()
         if await self.master.begin(state):
             self.replica.passing.lead()
             await self.master.let_clients_come()

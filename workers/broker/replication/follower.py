@@ -20,6 +20,7 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoAnswer
 from workers.broker.commit_log.flusher import Flusher
 from workers.broker.configuration.settings import BrokerSettings
+from workers.broker.replication.backfill import UPDATE_VERSION, Backfill
 from workers.broker.replication.log_copying import Copying
 from workers.broker.replication.master_inquiry import ask_master
 from workers.broker.replication.verification import Verification
@@ -52,6 +53,7 @@ class Follower:
         flusher: Flusher,
         on_confirmed: Callable[[int], None],
         on_cut: Callable[[], None],
+        backfill: Backfill,
     ) -> None:
         self._store, self._settings = store, settings
         self._broker_id, self.epoch, self.master_address = broker_id, epoch, master_address
@@ -59,8 +61,9 @@ class Follower:
         self.refused_cut: int | None = None
         self.hears_confirmed = False
         self._flusher, self._on_confirmed = flusher, on_confirmed
-        self._on_cut = on_cut
+        self._on_cut, self._backfill = on_cut, backfill
         self._copying: Copying | None = None
+        self._tail_held = asyncio.Event()
         self._obstacle = ""
 
     def describe(self, now_ms: int) -> HaClientBody:
@@ -107,11 +110,38 @@ class Follower:
             await self._agree(link, master)
 
     async def _follow(self, master: HaInfoAnswer) -> None:
+        """Copy the log until the connection ends; return if another one is needed at once."""
+        await self._plan_backfill(master)
         async with self._greeted(master) as (link, master_socket):
-            await self._agree(link, master)
+            if await self._agree(link, master) and self._wants_newest_first(master):
+                return
             self.hears_confirmed = master.master_epoch is not None
             log.info("following_master", master=self.master_address, epoch=self.epoch)
             await self._copy(link, master_socket)
+
+    def _wants_newest_first(self, master: HaInfoAnswer) -> bool:
+        """Return whether this log is empty, and the master's has older segments to send later."""
+        low, end = master.master_min_offset, master.master_max_offset
+        if master.update_version != UPDATE_VERSION or low is None or not end:
+            return False
+        size = self._settings.commit_log_file_size_bytes
+        is_empty = self._store.max_position == 0
+        return (
+            is_empty and not self._settings.sync_from_last_file and (end - 1) // size * size > low
+        )
+
+    async def _plan_backfill(self, master: HaInfoAnswer) -> None:
+        """Decide where an empty log begins: at the master's newest segment, or at its oldest."""
+        backfill = self._backfill
+        if self._wants_newest_first(master):
+            backfill.begin()
+        elif backfill.is_under_way and self._store.max_position == 0:
+            backfill.drop()
+        elif backfill.is_under_way and master.update_version != UPDATE_VERSION:
+            # This log was never complete, so no acknowledged message is lost with it.
+            log.warning("log_begun_anew", reason="the master sends no older segments")
+            await finish(self._cut(0, self._store.empty))
+            backfill.drop()
 
     @asynccontextmanager
     async def _greeted(
@@ -122,8 +152,8 @@ class Follower:
             broker_id=self._broker_id,
             # The log of RocketMQ contains no epoch without data (storage-and-ha.md 9.4).
             known_epoch=_NO_EPOCH if master.master_epoch is None else self.epoch,
-            is_learner=self._settings.is_learner,
-            is_from_last_segment=self._settings.sync_from_last_file,
+            is_learner=self._settings.is_learner or self._backfill.is_under_way,
+            is_from_last_segment=self._settings.sync_from_last_file or self._backfill.is_under_way,
         )
         with await open_socket(master.master_ha_address or "") as master_socket:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
@@ -141,17 +171,41 @@ class Follower:
             rest_s=0 if is_synced else NEWS_REST_S,
             on_progress=partial(self._on_progress, link),
         )
+        self._tail_held.clear()
+        self._note_tail(link)
+        older: asyncio.Task[None] | None = None
+        if self._backfill.is_under_way:
+            older = asyncio.create_task(self._fetch_older(), name="backfill")
         try:
             self._copying = copying
-            while True:
+            # A log that is whole is no learner's any more, which takes another handshake.
+            while older is None or not older.done():
                 await copying.tick(self._settings)
+            older.result()
         finally:
             self._copying = None
+            if older is not None:
+                older.cancel()
+                await asyncio.gather(older, return_exceptions=True)
             await finish(copying.end())
 
-    async def _agree(self, link: ReplicaLink, master: HaInfoAnswer) -> None:
-        """Truncate the data that the master lacks, so that this log is a beginning of its log."""
+    def _note_tail(self, link: ReplicaLink) -> None:
+        """Note whether this log has what its master had at the handshake."""
+        if self._store.max_position >= (link.greeted_end or 0):
+            self._tail_held.set()
+
+    async def _fetch_older(self) -> None:
+        """Fetch older segments once this log has what its master had at the handshake."""
+        await self._tail_held.wait()
+        await self._backfill.run(self.master_address)
+
+    async def _agree(self, link: ReplicaLink, master: HaInfoAnswer) -> bool:
+        """Truncate the data that the master lacks, so that this log is a beginning of its log.
+
+        Return whether nothing is left of it.
+        """
         own_end, end, damage = self._store.max_position, link.common_end(), self._store.damage
+        is_emptied = False
         self._keep_confirmed(link, 0 if end is None else end)
         if end is None:
             raise Obstacle(self._describe_strangers())
@@ -160,7 +214,7 @@ class Follower:
             end = min(end, damage.position)
         if own_end > 0 and end < max(self._store.min_position, master.master_min_offset or 0):
             await self._restart_empty(link, end, master.master_min_offset)
-            end = 0
+            is_emptied, end = True, 0
         elif end < own_end or damage is not None:
             if damage is not None and self._verification.is_verified:
                 # The data may have been acknowledged. This replica is verified once it has the data
@@ -172,6 +226,7 @@ class Follower:
             # The first report covers the whole log.
             await asyncio.to_thread(self._store.flush)
         self._verify(link, end)
+        return is_emptied
 
     def _keep_confirmed(self, link: ReplicaLink, end: int) -> None:
         """Refuse to truncate this log if that removes confirmed messages (D27).
@@ -215,7 +270,7 @@ class Follower:
         """
         own_start, own_end = self._store.min_position, self._store.max_position
         is_lost = not link.is_known() or end < max(own_start, self._store.confirmed_position)
-        if is_lost or master_start is None:
+        if (is_lost and not self._backfill.is_under_way) or master_start is None:
             raise Obstacle(
                 f"this log, from {own_start} to {own_end}, is the master's up to {end} only, where"
                 f" the master's, from {master_start}, can't be gone on with. Copy this broker's"
@@ -234,7 +289,8 @@ class Follower:
     def _verify(self, link: ReplicaLink, end: int) -> None:
         """Mark this log as verified once it has all data that the master had at the handshake."""
         greeted_end = link.greeted_end
-        if self._verification.is_verified or greeted_end is None or end < greeted_end:
+        is_behind = greeted_end is None or end < greeted_end or self._backfill.is_under_way
+        if self._verification.is_verified or is_behind:
             return
         self._verification.succeed()
         if self._mark.find_lack(self._store.epochs(), self._store.max_position) is not None:
@@ -248,6 +304,7 @@ class Follower:
         if self._settings.flush_mode == "sync":
             self._flusher.when_durable(end, partial(report_durable, copying, end))
         self._on_confirmed(min(confirmed, end))
+        self._note_tail(link)
         self._verify(link, end)
 
 

@@ -20,6 +20,8 @@ from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.transfer_rate import TransferRate
 
 CONNECTION_COUNT_MAX: Final = 256
+BACKLOG_BYTES_MIN: Final = 4 << 20
+"""A replica that lacks more catches up."""
 
 log = structlog.get_logger()
 
@@ -168,6 +170,16 @@ class ReplicaSession(asyncio.Protocol):
         except (OSError, ProtocolError, StoreError) as error:
             self._break_off(error)
 
+    def limit(self, rate: int) -> bool:
+        """Limit how fast a backlog is sent, in bytes a second; return whether there is much."""
+        if self._link is None:
+            return False
+        self._link.set_rate(rate)
+        next_position = self._link.next_position
+        return next_position is not None and (
+            self._store.max_position - next_position > BACKLOG_BYTES_MIN
+        )
+
     def abort(self) -> None:
         """Close the connection immediately; nothing more is sent or received."""
         self._watcher = None
@@ -215,6 +227,7 @@ class HaListener:
         self._by_id: dict[int, ReplicaSession] = {}
         self.watcher: Watcher | None = None
         self._will_send = self._will_announce = False
+        self._rate, self._unlimited = 0, frozenset[int]()
 
     def next_number(self) -> int | None:
         """Return the number of the next plain connection; None in the other protocol."""
@@ -304,6 +317,21 @@ class HaListener:
         for session in list(self._sessions):
             session.tick(now_s)
 
+    def limit(self, rate: int, members: frozenset[int]) -> bool:
+        """Limit how fast others than members get what they lack, in bytes a second; 0 is no limit.
+
+        Return whether any of them lacks much.
+        """
+        self._rate, self._unlimited = rate, members
+        lacking = [session for session in self._by_id.values() if self._limit(session)]
+        return bool(lacking)
+
+    def _limit(self, session: ReplicaSession) -> bool:
+        if session.broker_id in self._unlimited:
+            session.limit(0)
+            return False
+        return session.limit(self._rate)
+
     def admit(self, session: ReplicaSession) -> Watcher | None:
         """Accept a connection if this broker is master, and return its watcher."""
         if self.watcher is None or len(self._sessions) >= CONNECTION_COUNT_MAX:
@@ -317,6 +345,7 @@ class HaListener:
             return
         former = self._by_id.get(session.broker_id)
         self._by_id[session.broker_id] = session
+        self._limit(session)
         if former is not None and former is not session:
             former.abort()
         log.info("replica_connected", replica=session.broker_id, address=session.address)

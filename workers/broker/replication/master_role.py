@@ -19,6 +19,7 @@ from workers.broker.commit_log.elapsed import elapsed_s
 from workers.broker.commit_log.write_block import WriteBlock
 from workers.broker.errors import Refusal
 from workers.broker.replication.acknowledgement import Outcome, Release
+from workers.broker.replication.catch_up_pace import CatchUpPace
 from workers.broker.replication.controller_client import ReplicaGroupState
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.handover import Handover
@@ -27,6 +28,9 @@ from workers.broker.replication.roles import Authority
 from workers.broker.replication.sync_state import SyncStateSet
 from workers.broker.replication.term import Term
 from workers.broker.requests.gate import WAIT_S_MAX
+
+TICK_S: Final = 0.05
+"""The time between two ticks."""
 
 LEASE_REST_S_MIN: Final = 0.1
 """The least rest of a lease for queues that take messages; ticks are more frequent."""
@@ -49,6 +53,11 @@ class MasterRole:
         self.listener = HaListener(broker.store, broker.settings, ha_socket)
         broker.cleaner.keep_from(self.listener.needed_from)
         self.handover = Handover(broker, broker.journal)
+        self.pace = CatchUpPace(
+            broker.settings.catch_up_rate_max,
+            tick_s=TICK_S,
+            count_requests=self._count_requests,
+        )
         self._own_id, self._lease = 0, EpochLease()
         self._authority: Authority | None = None
         self.led_epoch: int | None = None
@@ -208,7 +217,16 @@ class MasterRole:
             self._broker.journal.write()
             self.term.tick()
         self._broker.confirmation.follow(may_lead=self._has_lease(now_s))
+        if self.term is not None:
+            members = self.term.current.broker_ids
+            if self.listener.limit(self.pace.rate, members):
+                self.pace.note_use(now_s)
+        self.pace.tick(now_s)
         self.listener.tick(now_s)
+
+    def _count_requests(self) -> int:
+        """Return a number that grows with each message that is stored, and with each pull."""
+        return self._store.max_position + self._broker.meters.pull_count
 
     def _has_lease(self, now_s: float) -> bool:
         """Return whether this broker is master, and stays it until after the next tick (L47).

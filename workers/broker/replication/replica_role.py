@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from workers.broker.broker import Broker
+from workers.broker.replication.backfill import Backfill
 from workers.broker.replication.controller_client import ReplicaGroupState
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.handover import Handover
@@ -25,6 +26,13 @@ class ReplicaRole:
     ) -> None:
         self._broker, self._journal, self._handover = broker, broker.journal, handover
         self._verification, self._on_confirmed = verification, on_confirmed
+        self.backfill = Backfill(
+            broker.store,
+            broker.settings.root_dir,
+            verification,
+            segment_size=broker.settings.commit_log_file_size_bytes,
+            on_whole=broker.journal.cut,
+        )
         self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
         self._tasks: list[asyncio.Task[None]] = []
         self.follower: Follower | None = None
@@ -108,4 +116,5 @@ class ReplicaRole:
             flusher=self._broker.flusher,
             on_confirmed=self._on_confirmed,
             on_cut=self._journal.cut,
+            backfill=self.backfill,
         )

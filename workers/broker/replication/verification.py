@@ -47,7 +47,7 @@ class Verification:
             OSError: the disk refused.
         """
         log.warning("log_doubted", reason=reason)
-        _put(self._mark_path, "")
+        put_mark(self._mark_path, "")
         self._is_verified = False
 
     def succeed(self) -> None:
@@ -95,10 +95,27 @@ def begin_verification(root: Path, log_dir: Path, *, run: str | None = None) -> 
     former, mark = (_read(run_path) or "").strip(), _read(root / ABORT_NAME)
     is_same = is_same_run(former, run)
     if mark is not None and (not is_same or _names_failed_flush(mark)):
-        _put(root / MARK_NAME, "")
+        put_mark(root / MARK_NAME, "")
     if former != run:
-        _put(run_path, run)
+        put_mark(run_path, run)
     return Verification(root)
+
+
+def put_mark(path: Path, text: str) -> None:
+    """Write a small file, durably.
+
+    Raises:
+        OSError: the disk refused.
+    """
+    with path.open("w", encoding="ascii") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 def _read(path: Path) -> str | None:
@@ -111,15 +128,3 @@ def _read(path: Path) -> str | None:
 
 def _names_failed_flush(mark: str) -> bool:
     return mark.splitlines()[1:2] == [UNFLUSHED]
-
-
-def _put(path: Path, text: str) -> None:
-    with path.open("w", encoding="ascii") as file:
-        file.write(text + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)

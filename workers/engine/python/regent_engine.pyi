@@ -683,6 +683,15 @@ class Store:
         Waits for the calls that are in the store. A crash cannot leave it half done: the next
         opening finishes it.
         """
+    def log_bytes(self, position: int, size: int) -> bytes | None:
+        """Return so many bytes of the log; None if one segment does not hold all of them."""
+
+    def begin_front(self, base: int) -> FrontSegment:
+        """Begin with the segment that ends where the log begins; drop what was begun before."""
+
+    def restart_followers(self) -> None:
+        """Derive key index and timers anew from the beginning of the log."""
+
     def empty(self) -> None:
         """Give up all that is held, durably; a copied log may then begin at any segment.
 
@@ -2150,6 +2159,9 @@ class MasterLink:
     def tell(self, confirmed: int, *, is_due: bool) -> None:
         """Tell up to where the log is confirmed if that is news, or `is_due` to show life."""
 
+    def set_rate(self, rate: int) -> None:
+        """Limit how fast a backlog is sent, in bytes a second beyond the growth; 0 is no limit."""
+
     def close(self) -> None:
         """End the connection; the thread ends after the write that it is at."""
 
@@ -2236,6 +2248,16 @@ class ReplicaLink:
             ConnectionError: the connection is broken, or the system gives no more descriptors.
             ValueError: the master has not greeted, or the log was asked for already.
         """
+
+@final
+class FrontSegment:
+    """A segment on its way to the front of a log (FORMAT.md 1)."""
+
+    def write(self, at: int, data: bytes) -> None:
+        """Write a part of it, so many bytes behind its beginning; parts come in any order."""
+
+    def insert(self) -> None:
+        """Check all of it, and make it the first segment of the log, durably."""
 
 @final
 class LogCopy:

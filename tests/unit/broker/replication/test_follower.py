@@ -16,6 +16,7 @@ from backend.remoting.headers.replication import HaInfoAnswer
 from tests.waiting import PATIENCE_S
 from workers.broker.configuration.settings import parse_settings
 from workers.broker.replication import follower as follower_module
+from workers.broker.replication.backfill import Backfill
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.ha_listener import HaListener
 from workers.broker.replication.log_copying import Copying
@@ -125,16 +126,20 @@ async def group(tmp_path, monkeypatch):
         monkeypatch.setattr(follower_module, "ask_master", ask_master)
         monkeypatch.setattr(follower_module, "ReplicaLink", link)
         ends_at_cut, flusher = [], Flusher()
+        verification = Verification(tmp_path)
         follower = Follower(
             own_store,
             settings,
             broker_id=2,
             epoch=1,
             master_address="",
-            verification=Verification(tmp_path),
+            verification=verification,
             flusher=flusher,
             on_confirmed=lambda _position: None,
             on_cut=lambda: ends_at_cut.append(own.max_position),
+            backfill=Backfill(
+                own, tmp_path, verification, segment_size=1 << 20, on_whole=lambda: None
+            ),
         )
         group = Group(own_store, shared_end, watcher, follower, flusher, ends_at_cut, listener)
         yield group

@@ -15,6 +15,9 @@ use crate::sys::lock::lock_first_byte;
 use crate::system_run::system_run;
 use crate::unserved::refuse_queues;
 
+/// Beside the segments, in the same file system.
+pub(crate) const FRONT_DIR: &str = "front";
+
 /// A locked store directory; dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct StoreDirectory {
@@ -46,6 +49,11 @@ impl StoreDirectory {
 
     pub(crate) fn commit_log(&self) -> &Path {
         &self.commit_log
+    }
+
+    /// Where a segment lies that is to go before all others.
+    pub(crate) fn front(&self) -> PathBuf {
+        self.commit_log.join(FRONT_DIR)
     }
 
     pub(crate) fn consume_queues(&self) -> PathBuf {

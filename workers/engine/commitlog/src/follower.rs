@@ -45,6 +45,9 @@ pub(crate) trait Follower: Debug + Send {
     /// Forgets each record at or behind the end of the log (D10, storage-and-ha.md 11.4, trap 51).
     fn cut(&mut self, log: &SharedLog) -> Result<(), StoreError>;
 
+    /// Removes all files, and goes on with the first record of the log: older ones have come.
+    fn restart(&mut self, log: &SharedLog) -> Result<(), StoreError>;
+
     /// Removes files that are damaged, and finds where to go on.
     fn repair(&mut self, log: &SharedLog) -> Result<(), StoreError>;
 
@@ -70,6 +73,11 @@ impl Followers {
     /// Cuts each to the end of the log.
     pub(crate) fn cut(&mut self, log: &SharedLog) -> Result<(), StoreError> {
         self.0.iter_mut().try_for_each(|one| one.cut(log))
+    }
+
+    /// Has each begin with the first record of the log.
+    pub(crate) fn restart(&mut self, log: &SharedLog) -> Result<(), StoreError> {
+        self.0.iter_mut().try_for_each(|one| one.restart(log))
     }
 
     /// Has each remove what only records before `min_position` need.

@@ -168,6 +168,11 @@ impl SharedLog {
             .inspect_err(|_| self.segments.write().push_front(oldest))
     }
 
+    /// Puts a segment before all others.
+    pub(crate) fn put_first(&self, segment: LogSegment) {
+        self.segments.write().push_front(segment);
+    }
+
     /// Where the segment at `base` lies.
     pub(crate) fn segment_path(&self, base: u64) -> PathBuf {
         self.dir.join(segment_name(base))

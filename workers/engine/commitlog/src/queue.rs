@@ -14,6 +14,7 @@ use crate::sys::MapReader;
 
 pub(crate) mod ahead;
 pub(crate) mod file;
+mod front;
 mod writer;
 
 pub(crate) use writer::{QueueTail, QueueWriter};
@@ -246,6 +247,11 @@ impl SharedQueue {
         }
         let first = self.record_entry(first, end).map_or(end, |found| found.0);
         self.min_offset.store(first, Ordering::Release);
+    }
+
+    /// Lowers the first readable offset: records from there on are in the log again.
+    pub(crate) fn lower_min_offset(&self, offset: u64) {
+        self.min_offset.fetch_min(offset, Ordering::AcqRel);
     }
 
     /// The first entry of a range that stands for a record, and its offset. Fillers may be anywhere

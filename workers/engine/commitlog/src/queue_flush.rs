@@ -105,7 +105,7 @@ pub(crate) fn flush_queues(queues: &[Arc<SharedQueue>]) -> Result<(), StoreError
 }
 
 /// The directories that may have been made with a queue's files: those of the queue, its topic and all queues.
-fn dirs_of(queue: &SharedQueue) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn dirs_of(queue: &SharedQueue) -> impl Iterator<Item = PathBuf> {
     queue.dir().ancestors().take(3).map(Path::to_path_buf)
 }
 

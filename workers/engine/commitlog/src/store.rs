@@ -11,7 +11,7 @@ use crate::config::{FlushMode, StoreConfig};
 use crate::directory::StoreDirectory;
 use crate::epoch_file::EpochFile;
 use crate::error::StoreError;
-use crate::files::segment_name;
+use crate::files::{remove_dir, segment_name};
 use crate::follower::Followers;
 use crate::former;
 use crate::index::{Index, IndexBuilder, Trust};
@@ -34,6 +34,7 @@ pub(crate) mod copy;
 mod epochs;
 mod flushing;
 mod followers;
+pub(crate) mod front;
 mod held;
 mod loss;
 mod queue_files;
@@ -161,6 +162,8 @@ impl Store {
         } else {
             checkpointer.vouch_for_kept(&log, &mut flusher)?;
             former::remove(directory.commit_log())?;
+            // A segment of which it is not known what of it is there.
+            remove_dir(&directory.front())?;
             directory.put_abort_mark(config.flush_mode)?;
             LogWriter::new(Arc::clone(&log), plan, recovered.tail, end)?
         };

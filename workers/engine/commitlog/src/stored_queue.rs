@@ -268,6 +268,20 @@ impl StoredQueue {
         Ok(())
     }
 
+    /// Makes the file of the next entry where the queue has none: an empty file tells where the queue goes on.
+    pub(crate) fn begin_file(&mut self) -> Result<(), StoreError> {
+        if self.files.is_empty() && self.end > 0 {
+            let base = self.end * ENTRY_BYTES;
+            let (map, allocated) = create_file(&self.dir, base, self.file_size, ENTRY_BYTES)?;
+            self.files.push(StoredFile {
+                base,
+                map,
+                allocated,
+            });
+        }
+        Ok(())
+    }
+
     /// Removes everything and starts again with `offset` as the next one.
     ///
     /// As in stock the first file is the one that `offset` falls into, with fillers before it.

@@ -4,7 +4,8 @@
 //! from any thread; bytes above it belong to the one [`MapWriter`]. Publishing is a release store
 //! and reading starts with an acquire load, so a reader sees whole records only. A truncation does
 //! change such bytes, through maps of its own: it borrows the store exclusively, so that nobody
-//! holds a slice of an older map, and drops those maps before the store is used again.
+//! holds a slice of an older map, and drops those maps before the store is used again. Fillers before the first
+//! entry of a queue are written over through the file, while locks keep away whoever looks at them ([`crate::store::front`]).
 //!
 //! Every map here is of a file inside a store directory whose lock file this process holds; that
 //! no other process truncates or writes these files is the assumption all maps rest on. Where it

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::failpoint::{Step, step};
-use crate::files::{create_dir, open_if_there, replace_file, sync_dir};
+use crate::files::{create_dir, open_if_there, remove_dir, remove_file, replace_file, sync_dir};
 use crate::log::SharedLog;
 use crate::record::{Found, RecordView, locate};
 use crate::timer_layout::{
@@ -127,6 +127,20 @@ impl Timers {
             timers.replay(log, checkpoint.log_end)?;
         }
         Ok(timers)
+    }
+
+    /// Forgets all messages, so that those of the queue are taken from the first one on; the progress stays.
+    pub(crate) fn restart(&mut self, config: &StoreConfig) -> Result<(), StoreError> {
+        // Without it the other files say nothing.
+        remove_file(&self.checkpoint_path)?;
+        self.files = None;
+        remove_dir(&self.log_dir)?;
+        remove_file(&self.wheel_path)?;
+        *self = Self {
+            progress: self.progress,
+            ..Self::idle(config)
+        };
+        Ok(())
     }
 
     /// Whether only this checkpoint knows how far timers are, as stock wrote it.

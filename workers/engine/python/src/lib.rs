@@ -9,6 +9,7 @@ mod clients;
 mod command;
 mod error;
 mod filter;
+mod front;
 mod grant;
 mod hotpath;
 mod inspect;
@@ -54,6 +55,8 @@ mod regent_engine {
     use crate::error::{ProtocolError, StoreError};
     #[pymodule_export]
     use crate::filter::PropertyFilter;
+    #[pymodule_export]
+    use crate::front::FrontSegment;
     #[pymodule_export]
     use crate::grant::{LeadingQueues, ParkedPull, PullGrant};
     #[pymodule_export]

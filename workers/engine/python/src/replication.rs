@@ -89,6 +89,10 @@ impl MasterLink {
         detached(py, || self.sending.tell(confirmed, is_due))
     }
 
+    fn set_rate(&self, rate: u64) {
+        self.sending.set_rate(rate);
+    }
+
     fn close(&self) {
         self.sending.close();
     }

@@ -168,6 +168,10 @@ impl Store {
             .run_alone(py, |store| Ok(store.truncate_to(position)?))
     }
 
+    fn restart_followers(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.run(py, |store| Ok(store.restart_followers()?))
+    }
+
     fn empty(&self, py: Python<'_>) -> PyResult<()> {
         self.0.run_alone(py, |store| Ok(store.empty()?))
     }

@@ -16,6 +16,7 @@ mod error;
 mod following;
 mod frames;
 mod master;
+mod pace;
 mod replica;
 mod sending;
 #[allow(unsafe_code)]

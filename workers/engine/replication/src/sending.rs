@@ -7,6 +7,7 @@
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Instant;
 
 use regent_commitlog::{Store, spawn_native};
 use regent_sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
@@ -18,6 +19,7 @@ use rustix::net::{self, SendAncillaryBuffer, SendFlags, Shutdown};
 use crate::access::StoreAccess;
 use crate::error::LinkError;
 use crate::master::{Heard, MasterLink};
+use crate::pace::Pace;
 
 const NOTHING: u64 = u64::MAX;
 
@@ -40,6 +42,8 @@ struct Shared<S: StoreAccess> {
     is_threaded: AtomicBool,
     confirmed: AtomicU64,
     sent_bytes: AtomicU64,
+    /// Bytes a second of a backlog; 0 is no limit.
+    rate: AtomicU64,
     failure: Mutex<Option<S::Error>>,
 }
 
@@ -98,6 +102,7 @@ impl<S: StoreAccess> Sending<S> {
             is_threaded: AtomicBool::new(false),
             confirmed: AtomicU64::new(0),
             sent_bytes: AtomicU64::new(0),
+            rate: AtomicU64::new(0),
             failure: Mutex::new(None),
         });
         let running = Arc::clone(&shared);
@@ -134,6 +139,12 @@ impl<S: StoreAccess> Sending<S> {
     /// As for [`Self::pump`].
     pub fn tell(&self, confirmed: u64, is_due: bool) -> Result<(), S::Error> {
         self.shared.tell(confirmed, is_due)
+    }
+
+    /// Limits how fast the replica's backlog is sent, in bytes a second; 0 is no limit. What the log grows by
+    /// meanwhile does not count.
+    pub fn set_rate(&self, rate: u64) {
+        self.shared.rate.store(rate, Ordering::Relaxed);
     }
 
     /// What is known of the replica.
@@ -257,14 +268,30 @@ impl<S: StoreAccess> Shared<S> {
     }
 
     fn send_turns(&self) -> Result<(), S::Error> {
+        let mut pace = Pace::new(0, 0, Instant::now());
         while self.await_turn() {
             match self.store.with(|store| self.send(store))? {
                 Sent::Everything => self.give_back()?,
-                Sent::Frame => {}
+                Sent::Frame => self.rest(&mut pace)?,
                 Sent::Full => await_room(&self.socket)?,
             }
         }
         Ok(())
+    }
+
+    /// Waits until the pace of a catch-up allows another frame.
+    fn rest(&self, pace: &mut Pace) -> Result<(), S::Error> {
+        loop {
+            let rate = self.rate.load(Ordering::Relaxed);
+            let pending = self
+                .store
+                .with(|store| Ok(self.link.lock().pending(store)))?;
+            let rest = pace.rest(rate, pending, Instant::now());
+            if rest.is_zero() || IS_SCHEDULED || self.turn.lock().is_over {
+                return Ok(());
+            }
+            thread::sleep(rest);
+        }
     }
 
     /// Returns whether there is another turn at all.

@@ -73,6 +73,11 @@ impl Follower for Recorder {
         Ok(())
     }
 
+    fn restart(&mut self, log: &SharedLog) -> Result<(), StoreError> {
+        self.next = log.min_position();
+        Ok(())
+    }
+
     fn repair(&mut self, _log: &SharedLog) -> Result<(), StoreError> {
         Ok(())
     }

@@ -74,6 +74,11 @@ impl Follower for IndexBuilder {
         self.resume(log)
     }
 
+    fn restart(&mut self, log: &SharedLog) -> Result<(), StoreError> {
+        self.index.remove_from(0)?;
+        self.resume(log)
+    }
+
     fn repair(&mut self, log: &SharedLog) -> Result<(), StoreError> {
         self.remove_damaged()?;
         if self.must_resume {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::finding::{FindingKind, Findings};
+use crate::directory::FRONT_DIR;
 use crate::error::StoreError;
 use crate::files::{SegmentFile, is_unwritten, list, list_segments};
 use crate::former::SPARE_DIR;
@@ -29,6 +30,11 @@ pub(super) fn check(
                     "segments that a former version was to use again",
                     findings,
                 );
+            }
+            // A store in use may just be getting one.
+            Some(FRONT_DIR) if is_in_use => {}
+            Some(FRONT_DIR) => {
+                tell_leftover(path, "a segment that was to go before all others", findings);
             }
             _ => tell_leftover(path, "no segment has this name", findings),
         }

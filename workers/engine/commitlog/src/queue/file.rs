@@ -81,6 +81,19 @@ impl LackingFile {
 }
 
 impl MadeFile {
+    /// Its content, which nobody else sees before it has its place.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.map.bytes_mut()
+    }
+
+    /// Makes size and content durable: files between others must be whole wherever they are found.
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+        let synced = step(Step::SyncFile, &self.path, || {
+            std::fs::File::open(&self.path)?.sync_all()
+        });
+        synced.map_err(|error| StoreError::io(&self.path, error))
+    }
+
     /// Gives the file its place in the directory of its queue, which may be gone meanwhile; returns its map
     /// and how far its disk blocks reach.
     pub(crate) fn put(self) -> Result<(ExclusiveMap, u64), StoreError> {

@@ -123,7 +123,7 @@ impl Store {
     }
 
     /// The unit that `bytes` start with, and its size; `None` until it is whole.
-    fn check_unit<'b>(
+    pub(super) fn check_unit<'b>(
         &self,
         at: u64,
         bytes: &'b [u8],
@@ -278,7 +278,7 @@ impl Store {
         Ok(())
     }
 
-    fn entry_of(&self, record: &RecordView<'_>, is_schedule: bool) -> QueueEntry {
+    pub(super) fn entry_of(&self, record: &RecordView<'_>, is_schedule: bool) -> QueueEntry {
         let levels = is_schedule.then_some(&*self.config.delay_levels_ms);
         #[allow(clippy::cast_possible_truncation)] // a record's size is a 32-bit field
         let size = record.bytes.len() as u32;
@@ -290,7 +290,7 @@ impl Store {
     }
 }
 
-fn refused(position: u64, error: AppendError) -> StoreError {
+pub(super) fn refused(position: u64, error: AppendError) -> StoreError {
     match error {
         AppendError::Store(error) => error,
         other => corrupt(position, &other.to_string()),
@@ -308,7 +308,7 @@ pub fn unit_size(bytes: &[u8]) -> Option<usize> {
     Some(u32::from_be_bytes([s3, s2, s1, s0]) as usize)
 }
 
-fn corrupt(position: u64, reason: &str) -> StoreError {
+pub(super) fn corrupt(position: u64, reason: &str) -> StoreError {
     StoreError::Corrupt {
         position,
         reason: format!("the master's record there cannot be taken over: {reason}"),

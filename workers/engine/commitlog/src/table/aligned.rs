@@ -6,6 +6,7 @@ use super::{OpenQueue, OpenTopic, queue_index};
 use crate::error::{AppendError, StoreError};
 use crate::files::create_dir;
 use crate::message::QueueEntry;
+use crate::queue::SharedQueue;
 use crate::queue::ahead::QueuesAhead;
 use crate::queue_layout::{FILLER, OFFSET_MAX};
 use crate::record::RECORD_SIZE_MIN;
@@ -41,6 +42,25 @@ impl OpenTopic<'_> {
         self.reserve_sealed_too(queue_id, 1)
     }
 
+    /// The queue; one without entries is made to begin at an offset, where the log has a record at
+    /// `log_position` or goes on behind it.
+    pub(crate) fn queue_from(
+        &mut self,
+        (queue_id, offset): (i32, u64),
+        log_position: u64,
+        min_position: u64,
+    ) -> Result<Arc<SharedQueue>, AppendError> {
+        let index = queue_index(queue_id)?;
+        let known = self.topic.queues.get(index).and_then(Option::as_ref);
+        if known.is_none_or(|queue| queue.end_offset() == 0) {
+            if offset > OFFSET_MAX {
+                return Err(impossible(offset, log_position).into());
+            }
+            self.restart(index, queue_id, offset, min_position)?;
+        }
+        Ok(Arc::clone(self.writer(queue_id)?.shared()))
+    }
+
     /// Makes the queue anew, with its entries before `offset` and that as its next offset. It is made beside
     /// the old one, and takes its place on the disk in one step: until then, whatever fails, the old one is
     /// as it was, and a crash leaves one of them whole.
@@ -66,6 +86,7 @@ impl OpenTopic<'_> {
             stored.push(entry)?;
         }
         stored.fill_to(offset)?;
+        stored.begin_file()?;
         create_dir(&new)?;
         stored.flush()?;
         let mut put = || self.removed.put_in_place(&new, &dir);

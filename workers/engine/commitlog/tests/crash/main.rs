@@ -11,6 +11,7 @@ mod disk;
 mod epochs;
 mod ext4;
 mod former;
+mod front;
 mod inode;
 mod kill;
 mod late_start;

@@ -15,6 +15,7 @@ mod emptying;
 mod epoch_lists;
 mod epochs;
 mod former;
+mod front;
 mod gaps;
 mod held;
 mod hostile_bodies;
