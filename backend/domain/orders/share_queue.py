@@ -90,12 +90,13 @@ class ResetShareQueue:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedShareQueue:
-    """Name one share queue of a broker group."""
+class PlacedShareQueue:
+    """Name one share queue of a broker group, and the member that gets it."""
 
     topic_name: SharedTopicName
     queue_id: QueueId
     consumer_group_name: ConsumerGroupName
+    successor_id: Annotated[int, Parameter("Id of the broker that gets it.", low=0, high=LONG_MAX)]
 
     @property
     def name(self) -> ShareQueueName:
@@ -154,9 +155,9 @@ class HandOverShareQueues:
         Parameter("Number of the queue.", absence="all", option="queue", low=0, high=QUEUE_ID_MAX),
     ] = None
     queues: Annotated[
-        tuple[NamedShareQueue, ...],
+        tuple[PlacedShareQueue, ...],
         Parameter(
-            "Share queues, instead of all other parameters that choose some.",
+            "Share queues with their next owners, instead of all other parameters.",
             for_undo=True,
             count_max=1_000,
         ),

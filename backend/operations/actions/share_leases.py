@@ -71,13 +71,13 @@ class HandOverLeases:
                 "topic_name": one.topic,
                 "queue_id": one.queue_id,
                 "consumer_group_name": one.consumer_group_name,
+                "successor_id": self.owner_id,
             }
             for one in self.names
         ]
         parameters = {
             "cluster_name": self.cluster_name,
             "broker_group_name": self.broker_group_name,
-            "successor_id": self.owner_id,
             "queues": queues,
         }
         return OperationRequest("hand_over_share_queues", parameters)

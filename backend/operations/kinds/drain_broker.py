@@ -14,10 +14,16 @@ from backend.domain.plan import Check, CheckVerdict, Plan, Risk
 from backend.domain.unread_messages import UnreadMessages
 from backend.operations.actions.brokers import UNREAD, AwaitReaders, AwaitRoutes, SetPermission
 from backend.operations.actions.replica_groups import AwaitFollowers, Elect
+from backend.operations.actions.share_leases import HandOverLeases
 from backend.operations.actions.static_topics import count_queues
 from backend.operations.engine.kind import Action, Facts, Kind, OperationContext, OperationRequest
 from backend.operations.engine.steps import planned_steps
-from backend.operations.kinds import cordon_broker, elect_master, evacuate_broker_group
+from backend.operations.kinds import (
+    cordon_broker,
+    elect_master,
+    evacuate_broker_group,
+    hand_over_share_queues,
+)
 from backend.operations.kinds.elect_master import Judged
 from backend.operations.planning import broker_permissions as permissions
 from backend.operations.planning import groups, masters, writers
@@ -39,6 +45,8 @@ class Present:
     election: Facts[Judged] | None
     led: Mapping[str, int]
     moves: Facts[evacuate_broker_group.Present] | None
+    leases: HandOverLeases | None
+    """The hand-over of the share queues that the broker owns by lease, if it owns any."""
 
     @property
     def heir_id(self) -> int | None:
@@ -80,9 +88,10 @@ async def read_facts(order: DrainBroker, context: OperationContext) -> Facts[Pre
     if heir_id is not None:
         elect = ElectMaster(order.cluster_name, order.broker_group_name, heir_id)
         election = await elect_master.read_facts(elect, context)
+    leases = await find_leases(order, found, view, heir_id, context)
     parts = [one for one in (moves, election) if one is not None]
     return Facts(
-        Present(found, view, elect, election, led, moves),
+        Present(found, view, elect, election, led, moves, leases),
         (*found.preconditions, *(fact for one in parts for fact in one.preconditions)),
         (found.check, *(check for one in parts for check in one.checks)),
     )
@@ -154,6 +163,7 @@ KIND: Final = Kind(
         AwaitFollowers,
         AwaitRoutes,
         AwaitReaders,
+        HandOverLeases,
         *evacuate_broker_group.KIND.actions,
     ),
     settle=permissions.settle,
@@ -164,6 +174,8 @@ def _actions(order: DrainBroker, present: Present) -> list[Action]:
     """Remove the write permission, hand over, and wait for the remaining clients."""
     address = present.found.broker.address
     actions: list[Action] = [cordon_broker.take_write(order, present.found)]
+    if present.leases is not None:
+        actions.append(present.leases)
     if present.order is not None and present.election is not None:
         actions += elect_master.actions(present.order, present.election.seen, leaves=address)
     actions.append(cordon_broker.await_routes(order, present.found))
@@ -177,6 +189,34 @@ def _actions(order: DrainBroker, present: Present) -> list[Action]:
         )
         actions.append(readers)
     return actions
+
+
+async def find_leases(
+    order: DrainBroker,
+    found: permissions.Present,
+    view: GroupView | None,
+    heir_id: int | None,
+    context: OperationContext,
+) -> HandOverLeases | None:
+    """Return the hand-over of the broker's share queues to the next master, or to the present one.
+
+    None if the broker owns none, or if no other member may own them (O30).
+    """
+    if view is None:
+        return None
+    own_id = found.broker.own_id
+    successor_id = heir_id or hand_over_share_queues.find_successor(view, own_id)
+    leases = await hand_over_share_queues.read_leases(
+        order.cluster_name, order.broker_group_name, context
+    )
+    names = tuple(
+        name
+        for name, lease in sorted(leases.items())
+        if lease.owner is not None and lease.owner.broker_id == own_id
+    )
+    if not names or successor_id is None:
+        return None
+    return HandOverLeases(order.cluster_name, order.broker_group_name, own_id, successor_id, names)
 
 
 def _evacuation(order: DrainBroker) -> EvacuateBrokerGroup:

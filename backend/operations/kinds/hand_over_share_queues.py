@@ -18,7 +18,7 @@ from backend.operations.actions.share_leases import HandOverLeases, count_queues
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import groups
-from backend.services.controller.group_changes import find_group
+from backend.services.controller.group_changes import GroupView, find_group
 
 QUEUE_COUNT_MAX: Final = 1_000
 """More share queues are handed over in several operations, so that each plan stays readable."""
@@ -26,19 +26,16 @@ QUEUE_COUNT_MAX: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """Hold the broker group, and the owners of the share queues that the order means."""
+    """Hold the broker group, and the share queues that the order means.
+
+    `successor_id` is the member that gets them, unless an undo names one for each. `moves` has the
+    present owner and the next one of each share queue.
+    """
 
     group: ReplicaGroup
     alive_ids: frozenset[int]
-    owners: Mapping[ShareQueueName, int]
-
-    def successor_id(self, order: HandOverShareQueues) -> int | None:
-        """Return the member that gets them: the named one, the master, or another one in sync."""
-        if order.successor_id is not None:
-            return order.successor_id
-        able = sorted(self.group.sync_state_set.members & self.alive_ids - {order.owner_id})
-        master_id = self.group.master_id
-        return master_id if master_id in able else next(iter(able), None)
+    successor_id: int | None
+    moves: Mapping[ShareQueueName, tuple[int, int]]
 
 
 async def read_facts(order: HandOverShareQueues, context: OperationContext) -> Facts[Present]:
@@ -52,21 +49,26 @@ async def read_facts(order: HandOverShareQueues, context: OperationContext) -> F
     view = await find_group(name, context.controller)
     if view is None:
         raise BrokerGroupNotControlled(order.broker_group_name)
-    key = (order.cluster_name, order.broker_group_name)
-    found = await share_leases.list_of_groups(pipeline_of(context.database), [key])
-    present = Present(view.group, frozenset(view.liveness.alive_ids), {})
-    successor_id = present.successor_id(order)
-    owners = {
-        queue: lease.owner.broker_id
-        for queue, lease in sorted(found.get(key, {}).items())
+    leases = await read_leases(order.cluster_name, order.broker_group_name, context)
+    alive_ids = frozenset(view.liveness.alive_ids)
+    successor_id = order.successor_id
+    if successor_id is None and not order.queues:
+        successor_id = find_successor(view, order.owner_id)
+    wanted = {one.name: one.successor_id for one in order.queues}
+    moves = {
+        queue: (lease.owner.broker_id, next_id)
+        for queue, lease in sorted(leases.items())
         if lease.owner is not None
-        and lease.owner.broker_id != successor_id
+        and (next_id := wanted.get(queue, successor_id)) is not None
+        and lease.owner.broker_id != next_id
         and _is_meant(order, queue, lease)
     }
-    if not owners:
+    if not moves and (successor_id is not None or order.queues):
         raise ShareLeasesNotFound(order.cluster_name, order.broker_group_name)
-    present = Present(view.group, present.alive_ids, dict(list(owners.items())[:QUEUE_COUNT_MAX]))
-    counts = Counter(owners.values())
+    present = Present(
+        view.group, alive_ids, successor_id, dict(list(moves.items())[:QUEUE_COUNT_MAX])
+    )
+    counts = Counter(owner_id for owner_id, _ in moves.values())
     texts = [f"broker {broker_id}: {count}" for broker_id, count in sorted(counts.items())]
     members = ", ".join(map(str, sorted(view.group.sync_state_set.members)))
     return Facts(
@@ -75,7 +77,7 @@ async def read_facts(order: HandOverShareQueues, context: OperationContext) -> F
             Precondition("share queues by owner", ", ".join(texts)),
             Precondition("members in sync", members),
         ),
-        (_check_successor(order, present), _check_size(len(owners))),
+        (_check_successors(present), _check_size(len(moves))),
     )
 
 
@@ -84,28 +86,29 @@ async def preview(
 ) -> Plan:
     """Say which share queues go from which member to which."""
     present = facts.seen
-    successor_id = present.successor_id(order) or 0
-    by_owner = defaultdict[int, list[ShareQueueName]](list)
-    for queue, owner_id in present.owners.items():
-        by_owner[owner_id].append(queue)
+    places = defaultdict[tuple[int, int], list[ShareQueueName]](list)
+    for queue, move in present.moves.items():
+        places[move].append(queue)
     actions = [
         HandOverLeases(
-            order.cluster_name, order.broker_group_name, owner_id, successor_id, tuple(queues)
+            order.cluster_name, order.broker_group_name, owner_id, next_id, tuple(queues)
         )
-        for owner_id, queues in sorted(by_owner.items())
+        for (owner_id, next_id), queues in sorted(places.items())
     ]
-    count = count_queues(len(present.owners))
+    heirs = sorted({next_id for _, next_id in present.moves.values()})
+    heirs_text = " and ".join(f"broker {one}" for one in heirs) or "no broker"
+    count = count_queues(len(present.moves))
     return Plan(
-        summary=f"Broker {successor_id} of {order.broker_group_name} takes over {count}",
+        summary=f"Of {order.broker_group_name} {count} go to {heirs_text}",
         risk=Risk.SMALL,
         steps=planned_steps(actions),
         changes=tuple(
             Difference(
                 f"owner of {queue.topic}/{queue.queue_id} for {queue.consumer_group_name}",
                 f"broker {owner_id}",
-                f"broker {successor_id}",
+                f"broker {next_id}",
             )
-            for queue, owner_id in present.owners.items()
+            for queue, (owner_id, next_id) in present.moves.items()
         ),
         impact=(
             (
@@ -116,7 +119,7 @@ async def preview(
         ),
         checks=facts.checks,
         way_back="Hand them over to their former owner again",
-        facts={"successor_id": successor_id, "queue_count": len(present.owners)},
+        facts={"successor_ids": heirs, "queue_count": len(present.moves)},
     )
 
 
@@ -138,18 +141,35 @@ def _is_meant(order: HandOverShareQueues, queue: ShareQueueName, lease: ShareLea
     return all(wanted is None or wanted == value for wanted, value in wishes)
 
 
-def _check_successor(order: HandOverShareQueues, present: Present) -> Check:
-    name, successor_id = "the next owner", present.successor_id(order)
-    if successor_id is None:
+def find_successor(view: GroupView, owner_id: int | None) -> int | None:
+    """Return the member that takes share queues over: the master, or another one in sync."""
+    able = sorted(view.group.sync_state_set.members & view.liveness.alive_ids - {owner_id})
+    return view.group.master_id if view.group.master_id in able else next(iter(able), None)
+
+
+async def read_leases(
+    cluster_name: str, broker_group_name: str, context: OperationContext
+) -> Mapping[ShareQueueName, ShareLease]:
+    """Read the leases of a broker group."""
+    key = (cluster_name, broker_group_name)
+    found = await share_leases.list_of_groups(pipeline_of(context.database), [key])
+    return found.get(key, {})
+
+
+def _check_successors(present: Present) -> Check:
+    name = "the next owner"
+    ids = {next_id for _, next_id in present.moves.values()}
+    if not ids and present.successor_id is None:
         why = "no other member is in sync and alive: wait for one"
         return Check(name, CheckVerdict.BLOCK, why)
-    if successor_id not in present.group.sync_state_set.members:
-        why = f"broker {successor_id} is not in sync: name a member of the SyncStateSet"
-        return Check(name, CheckVerdict.BLOCK, why)
-    if successor_id not in present.alive_ids:
-        why = f"broker {successor_id} sends no heartbeat: name a member that does"
-        return Check(name, CheckVerdict.BLOCK, why)
-    return Check(name, CheckVerdict.PASS, f"broker {successor_id} is in sync and alive")
+    for successor_id in sorted(ids):
+        if successor_id not in present.group.sync_state_set.members:
+            why = f"broker {successor_id} is not in sync: name a member of the SyncStateSet"
+            return Check(name, CheckVerdict.BLOCK, why)
+        if successor_id not in present.alive_ids:
+            why = f"broker {successor_id} sends no heartbeat: name a member that does"
+            return Check(name, CheckVerdict.BLOCK, why)
+    return Check(name, CheckVerdict.PASS, "it is in sync and alive")
 
 
 def _check_size(count: int) -> Check:

@@ -1,5 +1,7 @@
 """Operators hand share queues over to a member of the broker group (queue-ownership.md 4.7)."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from backend.domain.election import ReplicaReport
@@ -10,9 +12,12 @@ from backend.domain.operation_errors import ShareLeasesNotFound
 from backend.domain.plan import CheckVerdict
 from backend.domain.share_lease import HeldLease, LeaseHeartbeat, Member, Wish
 from backend.domain.share_queue import ShareQueueName
+from backend.operations.actions.share_leases import HandOverLeases
 from backend.operations.engine import following, orders
 from backend.operations.engine.engine import run_operation
 from backend.operations.engine.kind import OperationContext, OperationRequest
+from backend.operations.kinds import drain_broker
+from backend.services.controller.group_changes import BrokerGroupName, find_group
 from backend.services.share_queue.leases import arbitrate_leases
 from tests.integration.operations.crashing import World
 from tests.integration.services.controller_driver import ControllerDriver
@@ -68,7 +73,7 @@ async def shared(database):
 async def test_o30_all_share_queues_of_a_member_go_to_the_master_and_back_by_an_undo(shared):
     await shared.beat(2, wanted=[ORDERS, TURNS])
     planned = await shared.plan(owner_id=2)
-    assert planned.plan.summary == "Broker 1 of g takes over 2 share queues"
+    assert planned.plan.summary == "Of g 2 share queues go to broker 1"
     assert [one.before for one in planned.plan.changes] == ["broker 2"] * 2
 
     waiting = await shared.confirm(planned)
@@ -84,7 +89,7 @@ async def test_o30_all_share_queues_of_a_member_go_to_the_master_and_back_by_an_
 
     back = await following.undo_operation(planned.id, ANNA, shared.context)
 
-    assert back.plan.summary == "Broker 2 of g takes over 2 share queues"
+    assert back.plan.summary == "Of g 2 share queues go to broker 2"
 
 
 async def test_one_share_queue_goes_to_the_named_member_o30(shared):
@@ -121,3 +126,34 @@ async def test_without_a_share_queue_that_is_meant_there_is_no_plan(shared):
         await shared.plan(topic_name="others")
     with pytest.raises(BrokerGroupNotControlled):
         await shared.plan(broker_group_name="unknown")
+
+
+async def test_o30_a_drain_hands_over_what_the_broker_owns(shared):
+    await shared.beat(2, wanted=[ORDERS])
+    await shared.beat(3, wanted=[TURNS])
+    view = await find_group(BrokerGroupName("g", "c"), shared.context.controller)
+    order = SimpleNamespace(cluster_name="c", broker_group_name="g")
+
+    async def moved(own_id, heir_id=None):
+        found = SimpleNamespace(broker=SimpleNamespace(own_id=own_id))
+        return await drain_broker.find_leases(order, found, view, heir_id, shared.context)
+
+    assert await moved(2) == HandOverLeases("c", "g", 2, 1, (ORDERS,))
+    assert await moved(2, heir_id=3) == HandOverLeases("c", "g", 2, 3, (ORDERS,))
+    assert await moved(1) is None
+
+
+async def test_an_undo_gives_each_share_queue_to_its_former_owner(shared):
+    await shared.beat(2, wanted=[ORDERS])
+    await shared.beat(3, wanted=[TURNS])
+    planned = await shared.plan(successor_id=1)
+    await shared.confirm(planned)
+    for broker_id, name in ((2, ORDERS), (3, TURNS)):
+        await shared.beat(broker_id, released={name: 1})
+        await shared.beat(1)
+        shared.world.clock.advance(seconds=5)
+        await shared.run(planned.id)
+
+    back = await following.undo_operation(planned.id, ANNA, shared.context)
+
+    assert [one.after for one in back.plan.changes] == ["broker 2", "broker 3"]
