@@ -2,8 +2,8 @@
 
 A separate process reads from a pipe that the run holds open. When the run ends in any way, the
 guard kills all processes with the run's mark in their environment. The environment is inherited, so
-processes that have left their parents, such as daemons, are found too. So are those with a folder of
-the run in their command.
+processes that have left their parents, such as daemons, are found too. So are processes with a
+folder of the run in their command.
 """
 
 import os
