@@ -108,7 +108,7 @@ test: ## Run every check there is (about twenty minutes after the set-up)
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
-	  $(MAKE) --no-print-directory $(CLUSTERS:%=timed-%)
+	  $(MAKE) --no-print-directory -j2 $(CLUSTERS:%=timed-%)
 
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
@@ -148,6 +148,7 @@ check-console: $(STAMPS)/node
 test-fast: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 2 $(JUNIT) tests/unit tests/architecture
 
+# The two parts run at once, since their tests wait for a third of their time. Their dots are mixed.
 # A process that is done takes tests over from the one with the most left: the long ones are neighbours.
 test-integration: $(STAMPS)/engine $(STAMPS)/load
 	$(PYTHON) -m pytest -q -n 4 --dist worksteal $(JUNIT) tests/integration

@@ -2,7 +2,8 @@
 
 A separate process reads from a pipe that the run holds open. When the run ends in any way, the
 guard kills all processes with the run's mark in their environment. The environment is inherited, so
-processes that have left their parents, such as daemons, are found too.
+processes that have left their parents, such as daemons, are found too. So are processes with a
+folder of the run in their command.
 """
 
 import os
@@ -72,10 +73,17 @@ def _kill_marked(run: str) -> None:
 
 def _is_killed(process: psutil.Process, run: str) -> bool:
     with suppress(psutil.Error):
-        if process.environ().get(MARK) == run and process.status() != psutil.STATUS_ZOMBIE:
+        if _is_of(process, run) and process.status() != psutil.STATUS_ZOMBIE:
             process.kill()
             return True
     return False
+
+
+def _is_of(process: psutil.Process, run: str) -> bool:
+    """Find the run by the environment, or by a folder: Redis writes its title over the former."""
+    return process.environ().get(MARK) == run or any(
+        _folder_prefix(run) in word for word in process.cmdline()
+    )
 
 
 if __name__ == "__main__":

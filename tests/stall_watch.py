@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-LOOK_S: Final = 0.25
+LOOK_S: Final = 1.0
 STALL_S: Final = 2.0
 CALL_COUNT_MAX: Final = 12
 _WAITS: Final = frozenset({"select", "poll", "run_forever", "_run_once", "wait", "_wait"})

@@ -45,7 +45,7 @@ async def queues(version, server, home):
     module = f"client-{version}"
     process = await asyncio.create_subprocess_exec(
         *("java", *jvm_options(module), f"-Duser.home={home}", "-cp", class_path(module)),
-        *(str(SOURCE), server.address, "T", "TBW102"),
+        *(str(SOURCE), server.address, "TBW102", "T"),
         stdout=asyncio.subprocess.PIPE,
     )
     async with asyncio.timeout(TOOL_TIMEOUT_S):

@@ -80,6 +80,15 @@ class Directory(RecordingNameServer):
     addresses: dict[str, str] = field(default_factory=dict)
     present: TopicMapping | None = None
     confirms: bool = True
+    withheld: list[tuple[asyncio.StreamWriter, Command]] = field(default_factory=list)
+    """Questions for newer mappings that came while nothing was confirmed."""
+
+    def confirm(self) -> None:
+        """Answer the withheld questions for newer mappings, and those that come."""
+        self.confirms = True
+        for writer, command in self.withheld:
+            self.reply(writer, command)
+        self.withheld.clear()
 
     def reply(self, writer, command: Command) -> None:
         if command.code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
@@ -94,6 +103,8 @@ class Directory(RecordingNameServer):
         if command.code == RequestCode.GET_NEWER_MAPPINGS:
             if self.confirms:
                 writer.write(answer(command, body=java_json.encode(self.newer_than(command))))
+            else:
+                self.withheld.append((writer, command))
             return
         if command.code != RequestCode.GET_BROKER_MEMBER_GROUP:
             super().reply(writer, command)

@@ -780,7 +780,7 @@ async def test_a_returned_broker_group_takes_no_message_of_a_queue_that_it_lost(
     b1 = await groups.start("b1")
     refused = [(await b1.send(TOPIC, b"x", queue_id=one, lqFwd=1)).code for one in (0, 2, -1)]
     waiting = [asyncio.ensure_future(b1.send(TOPIC, b"3", queue_id=one)) for one in (0, 2)]
-    groups.directory.confirms = True
+    groups.directory.confirm()
 
     assert refused == [NOT_LEADER] * 3
     sent = await asyncio.gather(*waiting)

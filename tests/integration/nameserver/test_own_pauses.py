@@ -62,9 +62,18 @@ class Agent:
         self._task = None
 
     async def join(self):
-        await self.client.apply_broker_id(self.identity, self.identity.register_code)
-        await self.client.register(self.identity, RegistrationFacts(0, 10, 0, is_verified=True))
-        await self.client.heartbeat(self.identity, self._sign())
+        """Register, with another attempt when an answer does not come, as an agent makes it."""
+        facts = RegistrationFacts(0, 10, 0, is_verified=True)
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                try:
+                    await self.client.apply_broker_id(self.identity, self.identity.register_code)
+                    await self.client.register(self.identity, facts)
+                    await self.client.heartbeat(self.identity, self._sign())
+                except OSError:
+                    await asyncio.sleep(0.2)
+                else:
+                    return
 
     def start(self):
         self._task = asyncio.create_task(self._beat())
