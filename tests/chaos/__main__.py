@@ -1,7 +1,7 @@
 """Run seeds until enough masters have changed, print the results, and fail on a violation.
 
 Usage: `python -m tests.chaos [--failovers N] [--runs N] [--jobs N] [--seed N] [--pause-max S]
-[--kinds KIND …]`; see docs/chaos.md.
+[--kinds KIND …] [--share-modes MODE …]`; see docs/chaos.md. Runs take the modes by turns.
 """
 
 # ruff: noqa: T201 - its report is what it prints
@@ -21,6 +21,7 @@ from typing import Any, Final, TypeVar
 
 import uvloop
 
+from backend.domain.share_queue import ShareMode
 from tests.chaos.run import Outcome, Plan, run
 from tests.chaos.schedule import LONG_S_MIN, Kind
 
@@ -38,10 +39,23 @@ def main() -> int:
     options = _parse()
     kinds = tuple(kind for kind in Kind if kind in options.kinds)
     if options.runs == 1:
-        return _run_one(Plan(options.seed, options.failovers, options.pause_max, kinds))
+        plan = Plan(
+            options.seed,
+            options.failovers,
+            options.pause_max,
+            kinds,
+            share_mode=options.share_modes[0],
+        )
+        return _run_one(plan)
     each, rest = divmod(options.failovers, options.runs)
     plans = [
-        Plan(options.seed + number, each + (number < rest), options.pause_max, kinds)
+        Plan(
+            options.seed + number,
+            each + (number < rest),
+            options.pause_max,
+            kinds,
+            share_mode=options.share_modes[number % len(options.share_modes)],
+        )
         for number in range(options.runs)
     ]
     print(
@@ -60,6 +74,8 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--pause-max", type=float, default=20.0)
     parser.add_argument("--kinds", nargs="+", type=Kind, choices=list(Kind), default=list(Kind))
+    modes = list(ShareMode)
+    parser.add_argument("--share-modes", nargs="+", type=ShareMode, choices=modes, default=modes)
     parser.add_argument("--seed", type=int, default=int(seed) if seed else None)
     options = parser.parse_args()
     if options.seed is None:
@@ -125,8 +141,9 @@ def _described(outcome: Outcome) -> str:
     plan = outcome.plan
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(outcome.failovers.items()))
     return (
-        f"seed {plan.seed} ({plan.policy}, {plan.flush}): {outcome.failover_count} failovers"
-        f" ({kinds}) by {outcome.fault_count} faults in {outcome.duration_s:.0f} s"
+        f"seed {plan.seed} ({plan.policy}, {plan.flush}, {plan.share_mode}):"
+        f" {outcome.failover_count} failovers ({kinds}) by {outcome.fault_count} faults in"
+        f" {outcome.duration_s:.0f} s"
         f" ({outcome.own_processor_s:.0f} s of processor time of the run's own);"
         f" {outcome.acknowledged_count} messages acknowledged, {outcome.read_count} readings,"
         f" {outcome.delivery_count} deliveries by POP"

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.domain.share_queue import ShareMode
 from tests.chaos.journal import (
     Acknowledgement,
     Commit,
@@ -74,6 +75,7 @@ class Evidence:
     looks: Sequence[Look] = ()
     deliveries: Sequence[Delivery] = ()
     settlements: Sequence[Settlement] = ()
+    share_mode: ShareMode = ShareMode.PRIMARY
 
 
 def number_of(body: bytes) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from backend.domain.share_queue import ShareMode
 from tests.chaos.evidence import Breach, Evidence, Violation, number_of
 from tests.chaos.journal import Act, Delivery, Effect, Settlement
 from tests.chaos.stores import BrokerStore
@@ -67,13 +68,18 @@ def _check_forgotten(evidence: Evidence, truth: BrokerStore) -> Iterator[Violati
 
 
 def _check_holders(evidence: Evidence) -> Iterator[Violation]:
-    """Compare each delivery of a message with the one before it by the same owner."""
+    """Compare each delivery of a message with the one before it by the same owner.
+
+    In SHARED mode each delivery is in the log, so that the next owner knows it as well (OI-2).
+    """
+    is_shared = evidence.share_mode is ShareMode.SHARED
     acts: dict[Place, list[Settlement]] = defaultdict(list)
     for act in evidence.settlements:
         acts[act.queue, act.offset].append(act)
-    by_owner: dict[tuple[int, int, int, int], list[Delivery]] = defaultdict(list)
+    by_owner: dict[tuple[int, ...], list[Delivery]] = defaultdict(list)
     for one in evidence.deliveries:
-        by_owner[one.agent, one.tag, one.queue, one.offset].append(one)
+        owner = () if is_shared else (one.agent, one.tag)
+        by_owner[*owner, one.queue, one.offset].append(one)
     for group in by_owner.values():
         group.sort(key=lambda one: one.pop_time_ms)
         for former, later in pairwise(group):
@@ -98,18 +104,24 @@ def _held_until_ms(former: Delivery, later: Delivery, acts: Sequence[Settlement]
 
 
 def _check_owners(evidence: Evidence) -> Iterator[Violation]:
-    """One broker hands messages out in an epoch, and none of an earlier epoch does so later."""
+    """One broker hands messages out in an epoch, and none of an earlier epoch does so later.
+
+    In SHARED mode each queue has its own epoch, and a member may pass on what its owner answers.
+    """
+    is_shared = evidence.share_mode is ShareMode.SHARED
     owners: dict[int, int] = {}
-    first_answers: dict[int, float] = {}
+    first_answers: dict[tuple[int, int], float] = {}
     for one in evidence.deliveries:
         owner = owners.setdefault(one.tag, one.agent)
-        if owner != one.agent:
+        if owner != one.agent and not is_shared:
             yield Violation(Breach.TWO_OWNERS, f"{_named(one)}; its owner was broker {owner}")
-        first = first_answers.get(one.tag, one.answered_at_s)
-        first_answers[one.tag] = min(first, one.answered_at_s)
+        scope = one.queue if is_shared else 0
+        first = first_answers.get((scope, one.tag), one.answered_at_s)
+        first_answers[scope, one.tag] = min(first, one.answered_at_s)
     for one in evidence.deliveries:
-        for later, answered_at_s in first_answers.items():
-            if later > one.tag and answered_at_s < one.asked_at_s:
+        own_scope = one.queue if is_shared else 0
+        for (scope, later), answered_at_s in first_answers.items():
+            if scope == own_scope and later > one.tag and answered_at_s < one.asked_at_s:
                 text = f"{_named(one)}; the owner of epoch {later} had answered"
                 yield Violation(Breach.TWO_OWNERS, f"{text} at {answered_at_s}")
                 break

@@ -15,9 +15,11 @@ from typing import Any, Final
 
 from regent_engine import Command
 
+from backend.domain.share_queue import ShareMode
 from backend.remoting import java_json
 from backend.remoting.bodies.shares import ShareQueuesBody
 from backend.remoting.request_code import RequestCode
+from backend.rules.attributes import SHARE_MODE, TIME_SHARE
 from tests.chaos.cluster import GROUP
 from tests.chaos.evidence import number_of
 from tests.chaos.journal import Act, Delivery, Effect, Journal, Settlement
@@ -33,6 +35,7 @@ LATE_S: Final = 1.5
 """When a consumer finishes a message late: its time is over."""
 
 DELAY_MS: Final = 300
+CREATION_S_MAX: Final = 60.0
 POLL_MS: Final = 300
 PAUSE_S: Final = 0.2
 ANSWER_TIMEOUT_S: Final = 2.0
@@ -68,12 +71,45 @@ class Poppers:
     workload: Workload
     journal: Journal
     find_server: Callable[[], int]
+    share_mode: ShareMode = ShareMode.PRIMARY
     _seen: set[int] = field(default_factory=set)
     _introduced: dict[int, Client] = field(default_factory=dict)
     _consumers: list[asyncio.Task[None]] = field(default_factory=list)
     _settling: set[asyncio.Task[None]] = field(default_factory=set)
     _errors: list[BaseException] = field(default_factory=list)
     _is_over: bool = False
+
+    async def create_topic(self) -> None:
+        """Create the topic with its mode, before the first POP; members take turns to own it.
+
+        In SHARED mode each member with a consumer asks for a lease, so that ownership moves.
+        """
+        if self.share_mode is ShareMode.SHARED:
+            await self._put_topic(self.share_mode)
+
+    async def end_sharing(self) -> None:
+        """Have all members give back what they own: a member that stops appends nothing then."""
+        if self.share_mode is ShareMode.SHARED:
+            await self._put_topic(ShareMode.PRIMARY)
+
+    async def _put_topic(self, mode: ShareMode) -> None:
+        fields = {
+            "topic": TOPIC,
+            "defaultTopic": "TBW102",
+            "readQueueNums": QUEUE_COUNT,
+            "writeQueueNums": QUEUE_COUNT,
+            "perm": 6,
+            "topicFilterType": "SINGLE_TAG",
+            "order": "false",
+            "attributes": f"+{SHARE_MODE}={mode},+{TIME_SHARE}=true",
+        }
+        async with asyncio.timeout(CREATION_S_MAX):
+            while True:
+                agent = self.find_server()
+                told = await self._ask(agent, RequestCode.UPDATE_AND_CREATE_TOPIC, fields)
+                if told is not None and not told.code:
+                    return
+                await asyncio.sleep(PAUSE_S)
 
     def start(self) -> None:
         """Begin to receive."""

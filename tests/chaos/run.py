@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from backend.domain.share_queue import ShareMode
 from tests.chaos import checker
 from tests.chaos.cluster import AGENTS, Cluster, Standing
 from tests.chaos.committer import GROUP as COMMITTING_GROUP
@@ -56,6 +57,7 @@ class Plan:
     failover_count: int
     pause_s_max: float
     kinds: tuple[Kind, ...] = tuple(Kind)
+    share_mode: ShareMode = field(default=ShareMode.PRIMARY, kw_only=True)
 
     @property
     def policy(self) -> str:
@@ -73,7 +75,7 @@ class Plan:
         kinds = "" if self.kinds == tuple(Kind) else f" --kinds {' '.join(self.kinds)}"
         return (
             f"python -m tests.chaos --seed {self.seed} --failovers {self.failover_count}"
-            f" --runs 1 --pause-max {self.pause_s_max:g}{kinds}"
+            f" --runs 1 --pause-max {self.pause_s_max:g} --share-modes {self.share_mode}{kinds}"
         )
 
 
@@ -140,7 +142,7 @@ async def run(plan: Plan, directory: Path) -> Outcome:
     addresses = {a: Address(hosts.proxy, port, hosts.client) for a, port in cluster.ports.items()}
     workload = Workload(addresses, journal)
     committer = Committer(workload, journal, lambda: workload.last_master)
-    poppers = Poppers(workload, journal, lambda: workload.last_master)
+    poppers = Poppers(workload, journal, lambda: workload.last_master, plan.share_mode)
     try:
         scene = Scene(plan, cluster, workload, committer, journal, outcome, poppers)
         await scene.begin()
@@ -185,6 +187,7 @@ class Scene:
         if self.committer is not None:
             self.committer.start()
         if self.poppers is not None:
+            await self.poppers.create_topic()
             self.poppers.start()
         await self.await_progress()
 
@@ -215,6 +218,7 @@ class Scene:
             await self.committer.close()
         if self.poppers is not None:
             await self.poppers.finish()
+            await self.poppers.end_sharing()
         await self._await_still_logs()
         check_is_judged(self.observation_counts())
         elections = await self._elections()
@@ -242,6 +246,7 @@ class Scene:
                 looks=self.journal.looks,
                 deliveries=self.journal.deliveries,
                 settlements=self.journal.settlements,
+                share_mode=self.plan.share_mode,
             )
         )
 
