@@ -102,7 +102,7 @@ DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
-test: ## Run every check there is (about twenty minutes after the set-up)
+test: ## Run every check there is (about a quarter of an hour after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)

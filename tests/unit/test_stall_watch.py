@@ -66,7 +66,7 @@ def test_a_thread_that_stands_at_one_place_is_shown_again_and_again():
     delays = [one for one in shown([BUSY] * (3 * count + 4)) if one]
 
     assert len(delays) == 3
-    assert all("stands here for 2.2 s" in one for one in delays)
+    assert all(f"stands here for {STALL_S + LOOK_S:.1f} s" in one for one in delays)
     assert delays[0].splitlines()[1:] == BUSY[::-1]
 
 
