@@ -35,6 +35,7 @@ CHANGING = frozenset(
         RequestCode.UPDATE_CONSUMER_OFFSET,
         RequestCode.RELEASE_QUEUE_LOCKS,
         RequestCode.RELEASE_SHARE_MESSAGES,
+        RequestCode.COMPACT_SHARE_QUEUES,
         RequestCode.SET_MESSAGE_REQUEST_MODE,
         RequestCode.SEND_MESSAGE,
         RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC,
