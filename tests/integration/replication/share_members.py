@@ -12,6 +12,7 @@ from backend.remoting import java_json
 from backend.remoting.bodies import TopicConfig
 from backend.remoting.bodies.topics import TopicConfigTable
 from backend.remoting.request_code import RequestCode
+from backend.rules.attributes import SHARE_MODE, SHARED_MODE
 from tests.integration.broker.agent import write_config
 from tests.integration.broker.client import Client
 from tests.integration.broker.popping import pop_fields
@@ -20,7 +21,7 @@ from tests.waiting import eventually
 from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.configuration.settings import load_settings
 from workers.broker.server import BrokerServer
-from workers.broker.shares.member_shares import MODE, SHARED, MemberShares, ShareName
+from workers.broker.shares.member_shares import MemberShares, ShareName
 
 TOPIC, CONSUMERS = "orders", "g"
 QUEUE_COUNT = 2
@@ -29,7 +30,7 @@ NOT_OWNED = 501
 
 
 def topic_of(mode: str) -> TopicConfig:
-    attributes = {MODE: SHARED} if mode == SHARED else {}
+    attributes = {SHARE_MODE: mode} if mode == SHARED_MODE else {}
     return TopicConfig(
         name=TOPIC,
         read_queue_count=QUEUE_COUNT,
@@ -79,6 +80,8 @@ class Members:
         loaded = load_settings(path)
         server = BrokerServer(loaded.settings, given=loaded.given, config_file=ConfigFile(path))
         self.stack.push_async_callback(server.close)
+        # The test gives leases, in place of the control plane.
+        server.broker.use_leases = lambda _ask: None
         await server.start()
         client = await Client.connect(server.port)
         self.stack.push_async_callback(client.close)
@@ -86,19 +89,20 @@ class Members:
         await eventually(lambda: server.broker.membership.own_id == broker_id)
         return member
 
-    async def begin(self, *, master: int, mode: str = SHARED) -> None:
+    async def begin(self, *, master: int, mode: str = SHARED_MODE) -> None:
         """Wait until all are in sync, and each knows the share queues of the topic."""
         await self.await_set(master, {1, *self.members})
         if master in self.members:
             self[master].server.broker.put_topic(topic_of(mode))
-        if mode == SHARED:
+        if mode == SHARED_MODE:
             await self.name(master)
 
     async def name(self, master: int) -> None:
         """Have the master name the share queues, as it does for the first POP of a group."""
         await eventually(lambda: all(one.shares.is_shared(TOPIC) for one in self.members.values()))
         client = self[master].client if master in self.members else self.group.client(master)
-        refused = await client.call(RequestCode.POP_MESSAGE, pop_fields(TOPIC, CONSUMERS))
+        fields = pop_fields(TOPIC, CONSUMERS, shareFwd="1")
+        refused = await client.call(RequestCode.POP_MESSAGE, fields)
         assert refused.code == NOT_OWNED, refused.remark
         await eventually(
             lambda: all(set(NAMES) <= set(one.shares.seen()) for one in self.members.values())
@@ -144,8 +148,9 @@ class Members:
 
 
 async def refused(client: Client, **fields: object) -> Command:
-    """Give the refusal of a POP at a member that does not own the share queue."""
-    answer = await client.call(RequestCode.POP_MESSAGE, pop_fields(TOPIC, CONSUMERS, **fields))
+    """Give the refusal of a forwarded POP at a member that does not own the share queue."""
+    asked = pop_fields(TOPIC, CONSUMERS, shareFwd="1", **fields)
+    answer = await client.call(RequestCode.POP_MESSAGE, asked)
     assert answer.code == NOT_OWNED, (answer.code, answer.remark)
     return answer
 
@@ -158,6 +163,6 @@ def store_with_topic(group: Group) -> Path:
     """Make a store whose broker begins with the SHARED topic."""
     root = group.root / "begun"
     (root / "config").mkdir(parents=True)
-    table = TopicConfigTable(topics={TOPIC: topic_of(SHARED)})
+    table = TopicConfigTable(topics={TOPIC: topic_of(SHARED_MODE)})
     (root / "config" / "topics.json").write_bytes(java_json.encode(table))
     return root

@@ -4,6 +4,7 @@ import pytest
 
 from backend.domain.share_lease import LeaseState
 from tests.unit.broker.shared_members import SQ, Group, settle
+from workers.broker.shares.member_shares import ShareName
 
 
 @pytest.fixture
@@ -372,3 +373,18 @@ async def test_a_share_queue_of_a_record_without_a_lease_is_stopped(group):
     group.keepers[2].look()
 
     assert group.serving == []
+
+
+async def test_the_owner_of_a_queue_takes_the_retry_topic_of_its_consumers_too(group):
+    retry = ShareName("%RETRY%billing+orders", 0, "billing")
+    for shares in group.shares.values():
+        shares.shared_topics.add(retry.topic)
+    group.lane.name(retry)
+    await group.own(2)
+    await group.pass_time(2, step=0.1)
+    assert group.lane.owners[retry] is None
+
+    group.lane.with_messages.add(retry)
+    await group.pass_time(1.2)
+
+    assert group.lane.owners[retry] == 2

@@ -70,11 +70,14 @@ class ReplicaSession(asyncio.Protocol):
         if watcher is None:
             self.abort()
             return
+        replica_socket = self._transport.get_extra_info("socket")
         try:
+            # A confirmed position is short, and must not hold up the data that follows it.
+            replica_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._link = MasterLink(
                 self._store,
                 # The transport only reads.
-                self._transport.get_extra_info("socket").fileno(),
+                replica_socket.fileno(),
                 self._settings.ha_transfer_size_max,
                 plain_number=self._listener.next_number(),
             )

@@ -25,6 +25,7 @@ from backend.remoting.bodies.share_leases import (
     WantedShareBody,
 )
 from backend.remoting.errors import RemotingError
+from backend.remoting.names import pop_retry_topic
 from workers.broker.errors import Refusal
 from workers.broker.replication.controller_client import ControllerRefused
 from workers.broker.shares.member_shares import SeenShare, ShareName
@@ -247,6 +248,7 @@ class LeaseKeeper:
 
     def _heartbeat(self) -> tuple[LeaseHeartbeatBody, _Sent]:
         seen = self._shares.seen()
+        self._want_retries(seen)
         # The sequencer learns the epoch of a lease that it took with the OWN record.
         known = {name: lease for name, lease in self._leases.items() if lease.epoch}
         held = dict(list(known.items())[:ITEM_COUNT_MAX])
@@ -274,6 +276,15 @@ class LeaseKeeper:
         )
         self._had_any = bool(held or wanted)
         return body, _Sent(self._now_s(), held, released)
+
+    def _want_retries(self, seen: Mapping[ShareName, SeenShare]) -> None:
+        """Want the queues of retry topics whose messages the consumers here would get."""
+        served = {pop_retry_topic(name.group, name.topic) for name in self._leases}
+        self.want(
+            name
+            for name, one in seen.items()
+            if name.topic in served and one.owner is None and one.has_messages
+        )
 
     def _is_busy(self, name: ShareName, seen: SeenShare) -> bool:
         """Return whether a share queue may move: it has messages, or had some since the last time.

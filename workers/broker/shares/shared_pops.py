@@ -18,6 +18,7 @@ from regent_engine import Command, decode_records
 from backend.remoting.command import answer
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers import PopMessageHeader
+from backend.remoting.names import pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.attributes import TIME_SHARE
@@ -110,12 +111,16 @@ class SharedPops:
         self._is_closed = False
 
     def takes(self, header: PopMessageHeader) -> bool:
-        """Return whether a POP of a shared topic asks for a queue that is not owned here."""
+        """Return whether a POP of a shared topic asks for a queue that is not owned here.
+
+        A queue of the retry topic without an owner does not count: the keeper takes it.
+        """
         shares = self._broker.member_shares
         if not shares.is_shared(header.topic):
             return False
         owned = shares.owned()
-        return any(name not in owned for name in self._names(header))
+        away = [name for name in self._names(header) if name not in owned]
+        return any(name.topic == header.topic or shares.owner_of(*name) for name in away)
 
     def serve(
         self, caller: Caller, command: Command, header: PopMessageHeader, serve_here: ServeHere
@@ -167,7 +172,14 @@ class SharedPops:
     def _names(self, header: PopMessageHeader) -> tuple[ShareName, ...]:
         topic = self._broker.find_topic(header.topic)
         ids = range(topic.read_queue_count) if header.queue_id < 0 else (header.queue_id,)
-        return tuple(ShareName(topic.name, one, header.consumer_group) for one in ids)
+        names = [ShareName(topic.name, one, header.consumer_group) for one in ids]
+        # Each POP gets messages of the retry topic as well.
+        name = pop_retry_topic(header.consumer_group, topic.name)
+        retry = None if header.is_ordered else self._broker.topics.find(name)
+        if retry is not None:
+            count = retry.read_queue_count
+            names += [ShareName(name, one, header.consumer_group) for one in range(count)]
+        return tuple(names)
 
     def _checked(self, header: PopMessageHeader) -> tuple[ShareName, ...]:
         """Return the share queues; what is wrong with one would spoil the heartbeat for all."""
