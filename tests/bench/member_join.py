@@ -37,7 +37,7 @@ ROUND_COUNT: Final = 5
 QUIET_S: Final = 8.0
 JOIN_TIMEOUT_S: Final = 300.0
 POLL_S: Final = 0.05
-SAMPLE_S: Final = 0.25
+HEARTBEAT_S: Final = 20.0
 RATES: Final = {"sends": 300, "pulls": 100, "pops": 50}
 """Requests a second; each message that a POP returns is acknowledged as well."""
 
@@ -67,7 +67,6 @@ class Traffic:
     async def run(self) -> None:
         """Send, pull and pop until cancelled."""
         client = await Client.connect(self.port)
-        await client.heartbeat("joiners", TOPIC)
         ends = await client.call(RequestCode.GET_MAX_OFFSET, {"topic": TOPIC, "queueId": 0})
         self.offset = int(ends.ext["offset"])
         kinds: dict[str, Callable[[Client], Awaitable[None]]] = {
@@ -76,6 +75,7 @@ class Traffic:
             "pops": self._pop,
         }
         async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_stay_known(client))
             for kind, ask in kinds.items():
                 tasks.create_task(self._repeat(kind, ask, client))
 
@@ -124,6 +124,13 @@ class Traffic:
         if len(found) < SAMPLES_MIN:
             return None
         return found[int(0.99 * len(found))] * 1e3
+
+
+async def _stay_known(client: Client) -> None:
+    """Send heartbeats as a consumer: a broker closes the connection of a silent client."""
+    while True:
+        await client.heartbeat("joiners", TOPIC)
+        await asyncio.sleep(HEARTBEAT_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,16 @@ async def prepare(group, count):
 
 @asynccontextmanager
 async def live_traffic(group, number):
-    """Send to a broker all the time; the bodies that it acknowledged are given."""
+    """Send to a broker and pull from it all the time; the bodies that it acknowledged are given.
+
+    A pull is answered at once even where an acknowledgement has to wait for a busy replica.
+    """
     sent, is_over = [], asyncio.Event()
+
+    async def pull():
+        while not is_over.is_set():
+            await group.client(number).pull("orders", queueId=0, queueOffset=10**6, sysFlag=4)
+            await asyncio.sleep(0.02)
 
     async def send():
         while not is_over.is_set():
@@ -46,12 +54,12 @@ async def live_traffic(group, number):
                 sent.append(body)
             await asyncio.sleep(0.02)
 
-    sending = asyncio.ensure_future(send())
+    working = asyncio.gather(send(), pull())
     try:
         yield sent
     finally:
         is_over.set()
-        await sending
+        await working
 
 
 def number_after(name, events):
