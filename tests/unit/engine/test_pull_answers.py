@@ -253,9 +253,7 @@ def test_a_pull_is_resumed_once(store: Store) -> None:
     hot = hot_path(store)
     connection = Connection(hot, PEER)
     (command,) = Decoder().receive(pull(7))
-    assert connection.park(
-        command, grant_of(hot), 2, 0, A_PULL, 1_000, wake_count=hot.wake_count
-    )
+    assert connection.park(command, grant_of(hot), 2, 0, A_PULL, 1_000, wake_count=hot.wake_count)
     hot.facts_changed()
     connection.receive(send(b"x"), NOW_MS)
     hot.next_turn()
