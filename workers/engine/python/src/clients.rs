@@ -221,6 +221,8 @@ impl ClientBatch {
     }
 }
 
+type Deferred = (Py<PyBytes>, u64, Vec<(u64, i64, u16)>);
+
 /// What happened to one client: one of the fields is set.
 #[pyclass(frozen, get_all, module = "regent_engine")]
 #[derive(Default)]
@@ -231,7 +233,7 @@ pub(crate) struct ClientEvent {
     set_aside: Option<Vec<Py<Command>>>,
     unchecked: Option<Py<ParkedPull>>,
     /// Frames, the end of their messages, and what they deliver.
-    deferred: Option<(Py<PyBytes>, u64, Vec<(u64, i64, u16)>)>,
+    deferred: Option<Deferred>,
     store_failure: Option<String>,
     broken_protocol: Option<String>,
     has_room: bool,
