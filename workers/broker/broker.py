@@ -5,8 +5,10 @@ processors return `published` or `stored` instead of bytes, and these wait for i
 """
 
 import asyncio
+import contextlib
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final
 
@@ -109,6 +111,9 @@ class Broker:
 
     take_progress: Callable[[], None] = staticmethod(lambda: None)
     """Record the commits of all pulls that the engine has answered; set with the sessions."""
+
+    alone: Callable[[], AbstractContextManager[None]] = staticmethod(contextlib.nullcontext)
+    """Let the engine serve no client during some steps without a wait; set with the sessions."""
 
     def __init__(
         self,
@@ -366,9 +371,10 @@ class Broker:
             Refusal: the topic can't be served, or a topic of that name is being deleted.
         """
         self._check_topic(topic)
-        is_changed = self.topics.put(topic)
-        if is_changed:
-            self.changes.append()
+        with self.alone():
+            is_changed = self.topics.put(topic)
+            if is_changed:
+                self.changes.append()
         return is_changed
 
     def put_static_topic(self, topic: TopicConfig, static: BrokerTopic) -> None:
@@ -381,10 +387,11 @@ class Broker:
         if self.static_topics.find(topic.name) is None:
             # The ids of its share queues are physical. Groups continue at their committed offsets.
             self.shares.remove(topic=topic.name)
-        self.leading.replaced(topic.name)
-        is_mapping_changed = self.static_topics.put(topic.name, static)
-        if self.topics.put(topic) or is_mapping_changed:
-            self.changes.append()
+        with self.alone():
+            self.leading.replaced(topic.name)
+            is_mapping_changed = self.static_topics.put(topic.name, static)
+            if self.topics.put(topic) or is_mapping_changed:
+                self.changes.append()
         self.shares.give_away_unled(topic.name)
         if self.hot.wake_pops(topic.name, _ANY_QUEUE):
             # Consumers get the messages of queues that are led from now on.

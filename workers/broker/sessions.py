@@ -6,7 +6,9 @@ leaves. So a request sees the commits of all pulls that were answered before it.
 """
 
 import asyncio
+import contextlib
 import socket
+from collections.abc import Iterator
 from typing import Final
 
 import structlog
@@ -38,7 +40,7 @@ class BrokerSessions:
         self._loop.add_reader(self._clients.descriptor, self._take)
         broker.polling.serve_by(self._clients.take_turns)
         broker.gate.watch(self._on_gate)
-        broker.take_progress = self.take_progress
+        broker.take_progress, broker.alone = self.take_progress, self._alone
 
     @property
     def all(self) -> list[BrokerSession]:
@@ -89,6 +91,14 @@ class BrokerSessions:
         self._clients.stop()
         self._note_progress(self._clients.take_progress())
         self._by_id.clear()
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        self._clients.pause()
+        try:
+            yield
+        finally:
+            self._clients.resume()
 
     def _take(self) -> None:
         batch = self._clients.take()

@@ -1,6 +1,8 @@
 """Questions about pending transactions, and the end of those that have escaped."""
 
 import asyncio
+import contextlib
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -32,11 +34,15 @@ async def test_other_work_goes_on_while_many_producers_are_asked():
         _clock=lambda: 1,
         _end_of_last_pass=0,
         _end_of=lambda _topic: 0,
-        _host=SimpleNamespace(asks_for_master=lambda _: True, is_writable=False),
+        _host=SimpleNamespace(
+            asks_for_master=lambda _: True, is_writable=False, alone=contextlib.nullcontext
+        ),
         _find_escaped=lambda _: asyncio.sleep(0, []),
         _ask_for_master=lambda pending: asked.append(pending.log_position),
         _record=lambda *_: None,
+        _table=table,
     )
+    transactions._check_known = partial(Transactions._check_known, transactions)
 
     async def work():
         while len(asked) < 10 * TURN_COUNT:
@@ -71,6 +77,7 @@ class Master:
     """A broker whose store refuses the first units; its transactions are checked hourly."""
 
     is_writable = True
+    alone = staticmethod(contextlib.nullcontext)
 
     def __init__(self, store, refusal_count=0):
         self.store, self.refusal_count = store, refusal_count

@@ -11,6 +11,7 @@ table of the engine has what is pending.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
@@ -86,6 +87,9 @@ class Host(Protocol):
     @property
     def escaped(self) -> EscapedMessages:
         """Return which messages a replica let escape while it acted."""
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Let the engine decide no transaction during some steps without a wait."""
 
     def asks_for_master(self, log_position: int) -> bool:
         """Return whether this broker asks about a half message for its absent master.
@@ -198,9 +202,14 @@ class Transactions:
 
         Raises:
             StoreError: the store refused, and the transaction stays pending.
+            Refusal: the engine has decided the transaction just now.
         """
-        *_, last = self._append(pending, instead)
-        self._table.decide(first_offset_of(half))
+        first_offset = first_offset_of(half)
+        with self._host.alone():
+            if self._table.find(first_offset) != pending:
+                raise Refusal(ResponseCode.SYSTEM_BUSY, "the transaction was decided just now")
+            *_, last = self._append(pending, instead)
+            self._table.decide(first_offset)
         return last
 
     def _append(self, pending: Pending, instead: Sequence[Message]) -> Sequence[Appended]:
@@ -265,10 +274,11 @@ class Transactions:
         Raises:
             StoreError: the store refused, and the transaction stays pending.
         """
-        if self._host.is_writable and self._table.find(first_offset) == pending:
-            self._append(pending, ())
-            self._table.decide(first_offset)
-            self._host.escaped.drop(first_position)
+        with self._host.alone():
+            if self._host.is_writable and self._table.find(first_offset) == pending:
+                self._append(pending, ())
+                self._table.decide(first_offset)
+                self._host.escaped.drop(first_position)
 
     def _recorded(self) -> Progress:
         find = self._host.offsets.find
@@ -296,14 +306,19 @@ class Transactions:
             if count % TURN_COUNT == 0:
                 await asyncio.sleep(0)
             is_due = pending.due_ms <= now_ms
-            is_known = table.find(first_offset) == pending
-            if is_known and is_due and not self._host.is_writable:
-                self._ask_for_master(pending)
-            is_wanted = is_known and (is_due or pending.offset < before)
-            if not is_wanted or not self._host.is_writable:
-                continue
+            if is_due or pending.offset < before:
+                with self._host.alone():
+                    self._check_known(first_offset, pending, is_due=is_due)
+        with self._host.alone():
+            self._record()
+
+    def _check_known(self, first_offset: int, pending: Pending, *, is_due: bool) -> None:
+        if self._table.find(first_offset) != pending:
+            return
+        if self._host.is_writable:
             self._check_one(first_offset, pending, is_due=is_due)
-        self._record()
+        elif is_due:
+            self._ask_for_master(pending)
 
     def _check_one(self, first_offset: int, pending: Pending, *, is_due: bool) -> None:
         half = read_or_report(self._store, pending.log_position)

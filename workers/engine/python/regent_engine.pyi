@@ -1556,6 +1556,12 @@ class Clients:
     def open_gate(self, is_open: bool) -> None:
         """Serve requests, or none of those that are not served yet; parked pulls are answered."""
 
+    def pause(self) -> None:
+        """Serve no client until `resume`, which follows soon."""
+
+    def resume(self) -> None:
+        """Go on after as many calls as of `pause`."""
+
     def hear_appends(self, hears: bool) -> None:
         """Say whether appended messages are reported at once, or some milliseconds later."""
 

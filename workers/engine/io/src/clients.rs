@@ -122,6 +122,16 @@ impl Clients {
         }
     }
 
+    /// Serve nobody from now on, until [`resume`](Self::resume), which follows soon.
+    pub fn pause(&self) {
+        self.mail.pause();
+    }
+
+    /// Go on after as many calls as of [`pause`](Self::pause).
+    pub fn resume(&self) {
+        self.mail.resume();
+    }
+
     /// Say whether the owner wants to hear of appended messages at once.
     pub fn hear_appends(&self, hears: bool) {
         self.mail.hears_appends.store(hears, Ordering::Relaxed);

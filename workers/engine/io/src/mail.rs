@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ahash::AHashMap;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use regent_hotpath::Commit;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, read, write};
@@ -104,8 +104,10 @@ pub(crate) struct Mail {
     /// Whether the owner wants to hear of appended messages at once.
     pub(crate) hears_appends: AtomicBool,
     pub(crate) is_gate_open: AtomicBool,
-    /// The thread has it while it serves a client, until what came of that is noted.
-    pub(crate) turn: Mutex<()>,
+    /// How many have the thread pause. It has the lock while it serves a client, until what came of that is
+    /// noted.
+    turn: Mutex<usize>,
+    resumed: Condvar,
 }
 
 impl Mail {
@@ -120,6 +122,7 @@ impl Mail {
             hears_appends: AtomicBool::new(true),
             is_gate_open: AtomicBool::new(true),
             turn: Mutex::default(),
+            resumed: Condvar::new(),
         })
     }
 
@@ -162,9 +165,27 @@ impl Mail {
         })
     }
 
+    /// Begin a turn of a client, once nobody has the thread pause.
+    pub(crate) fn begin_turn(&self) -> MutexGuard<'_, usize> {
+        let mut pause_count = self.turn.lock();
+        while *pause_count > 0 {
+            self.resumed.wait(&mut pause_count);
+        }
+        pause_count
+    }
+
     /// Wait until the turn of a client is over that is served now.
     pub(crate) fn end_turn(&self) {
         drop(self.turn.lock());
+    }
+
+    pub(crate) fn pause(&self) {
+        *self.turn.lock() += 1;
+    }
+
+    pub(crate) fn resume(&self) {
+        *self.turn.lock() -= 1;
+        self.resumed.notify_all();
     }
 
     /// Take what concerns positions of groups, before all other events.

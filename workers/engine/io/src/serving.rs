@@ -69,7 +69,7 @@ impl<A: HotAccess> Driver<A> {
     /// Pass bytes to the hot path, and keep what it leaves.
     fn serve(&mut self, id: u64, bytes: &[u8]) {
         let (access, mail) = (Arc::clone(&self.access), Arc::clone(&self.mail));
-        let _turn = mail.turn.lock();
+        let _turn = mail.begin_turn();
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };
@@ -107,7 +107,7 @@ impl<A: HotAccess> Driver<A> {
     /// Answer parked pulls of a client, as many as one turn answers.
     pub(crate) fn answer_parked(&mut self, id: u64) {
         let (access, mail) = (Arc::clone(&self.access), Arc::clone(&self.mail));
-        let _turn = mail.turn.lock();
+        let _turn = mail.begin_turn();
         let Some(peer) = self.peers.get_mut(&id) else {
             // It left while its pull was parked.
             access.hot().drop_parked(id);

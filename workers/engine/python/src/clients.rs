@@ -72,6 +72,14 @@ impl Clients {
         py.detach(|| self.clients.open_gate(is_open));
     }
 
+    fn pause(&self, py: Python<'_>) {
+        py.detach(|| self.clients.pause());
+    }
+
+    fn resume(&self) {
+        self.clients.resume();
+    }
+
     fn hear_appends(&self, hears: bool) {
         self.clients.hear_appends(hears);
     }
