@@ -35,6 +35,7 @@ from workers.broker.processors import pop as pop_requests
 from workers.broker.shares import share_queues
 from workers.broker.shares.member_shares import ShareName
 
+NOT_SERVED = 14
 VOID, NOTHING = 208, 210
 ONE, TWO = NAMES
 MESSAGE_COUNT = 200
@@ -326,6 +327,17 @@ async def test_o7_a_message_that_is_given_back_for_long_comes_from_the_retry_top
     (again,) = await pop_some(members[2], pollTime=30_000)
     assert (again.body, again.topic) == (found.body, retry.topic)
     assert await ack(members[3].client, again) == 0
+
+
+async def test_a_replica_refuses_to_pop_topics_in_primary_mode(members):
+    # Q86, O28: it has the lane, since another topic is in SHARED mode.
+    topic = msgspec.structs.replace(topic_of("PRIMARY"), name="primary")
+    members[1].server.broker.put_topic(topic)
+    client = await members[2].consume()
+
+    for code in (RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION):
+        told = await client.call(code, pop_fields("primary", CONSUMERS))
+        assert told.code == NOT_SERVED, told.remark
 
 
 async def test_a_queue_that_a_topic_gets_is_shared_too(members):

@@ -20,8 +20,10 @@ READABLE = {
     RequestCode.GET_PENDING_TRANSACTIONS,
 }
 ORDERS = {17, 215, 200, 207, 401, 513, 7011, 7012, 7013, 7014, 7016, 7019}
-POPS = {RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION}
-"""Any member serves them for a SHARED topic, so their processors check the role."""
+MEMBERS_TAKE = {RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION}
+"""A replica takes them for topics in SHARED mode, and refuses them for others itself."""
+
+POPS = {RequestCode.PEEK_MESSAGE, *MEMBERS_TAKE}
 ACKNOWLEDGEMENTS = {
     RequestCode.ACK_MESSAGE,
     RequestCode.BATCH_ACK_MESSAGE,
@@ -43,7 +45,7 @@ def test_a_replica_passes_on_what_the_master_alone_may_do(code):
     assert find_served(code).is_passed_on == (code in takes | ORDERS | ACKNOWLEDGEMENTS)
 
 
-@pytest.mark.parametrize("code", sorted(READABLE | MASTER_TAKES))
+@pytest.mark.parametrize("code", sorted(READABLE | MASTER_TAKES | MEMBERS_TAKE))
 def test_readers_are_refused_before_the_log_may_be_shown(code):
     with pytest.raises(Refusal) as refusal:
         check_role(find_served(code).role, is_readable=False, is_master=True)
@@ -67,7 +69,7 @@ def test_a_replica_takes_no_orders(code):
     assert refusal.value.code == 16
 
 
-@pytest.mark.parametrize("code", sorted(READABLE))
+@pytest.mark.parametrize("code", sorted(READABLE | MEMBERS_TAKE))
 def test_a_replica_serves_readers_once_the_log_may_be_shown(code):
     check_role(find_served(code).role, is_readable=True, is_master=False)
 

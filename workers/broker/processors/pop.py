@@ -87,7 +87,7 @@ log = structlog.get_logger()
 
 @serves(
     RequestCode.POP_MESSAGE,
-    role=RequiredRole.ANY,
+    role=RequiredRole.READABLE,
     passed_on=False,
     target=None,
     on_fast_port=False,
@@ -140,8 +140,8 @@ def _check_role(broker: Broker, topic: str) -> None:
         Refusal: only the master does, or its state is not known here yet.
     """
     shares = broker.member_shares
-    is_member = shares.is_shared(topic) and shares.follows
-    broker.membership.check(RequiredRole.READABLE if is_member else RequiredRole.MASTER_TAKES)
+    if not (shares.is_shared(topic) and shares.follows):
+        broker.membership.check(RequiredRole.MASTER_TAKES)
 
 
 def _owns_any(broker: Broker, header: PopMessageHeader) -> bool:
@@ -565,7 +565,7 @@ async def _move(
 
 @serves(
     RequestCode.NOTIFICATION,
-    role=RequiredRole.ANY,
+    role=RequiredRole.READABLE,
     passed_on=False,
     target=None,
     on_fast_port=False,

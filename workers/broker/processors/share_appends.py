@@ -19,7 +19,6 @@ from workers.broker.requests.serving import serves
     role=RequiredRole.MASTER_TAKES,
     passed_on=True,
     target=None,
-    on_fast_port=False,
 )
 async def on_share_state_append(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Judge the records of a member as sequencer, and append all of them or none.

@@ -70,14 +70,11 @@ class ReplicaSession(asyncio.Protocol):
         if watcher is None:
             self.abort()
             return
-        replica_socket = self._transport.get_extra_info("socket")
         try:
-            # A confirmed position is short, and must not hold up the data that follows it.
-            replica_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._link = MasterLink(
                 self._store,
                 # The transport only reads.
-                replica_socket.fileno(),
+                self._transport.get_extra_info("socket").fileno(),
                 self._settings.ha_transfer_size_max,
                 plain_number=self._listener.next_number(),
             )
@@ -263,6 +260,9 @@ class HaListener:
 
     async def start(self) -> None:
         """Listen."""
+        # A confirmed position is short, and must not hold up the data that follows it. Accepted
+        # sockets inherit this.
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._server = await asyncio.get_running_loop().create_server(
             lambda: ReplicaSession(self, self._store, self._settings), sock=self._socket
         )
