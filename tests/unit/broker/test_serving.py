@@ -88,7 +88,7 @@ def test_the_fast_port_serves_everything_but_pulls():
     refused = {code for code, served in REQUESTS.items() if not served.on_fast_port}
 
     pulls = {RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE, RequestCode.PEEK_MESSAGE}
-    assert refused == {*pulls, *POPS, RequestCode.SHARE_STATE_APPEND}
+    assert refused == {*pulls, *POPS}
 
 
 def test_a_request_has_one_processor():

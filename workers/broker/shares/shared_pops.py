@@ -118,8 +118,9 @@ class SharedPops:
         shares = self._broker.member_shares
         if not shares.is_shared(header.topic):
             return False
-        owned = shares.owned()
-        away = [name for name in self._names(header) if name not in owned]
+        names = self._names(header)
+        owned = self._owned(names)
+        away = [name for name in names if name not in owned]
         return any(name.topic == header.topic or shares.owner_of(*name) for name in away)
 
     def serve(
@@ -193,8 +194,10 @@ class SharedPops:
         return self._names(header)
 
     def _owned(self, names: Sequence[ShareName]) -> list[ShareName]:
-        owned = self._broker.member_shares.owned()
-        return [name for name in names if name in owned]
+        """Return what is handed out here; the lane may know a later owner before the keeper."""
+        shares, own_id = self._broker.member_shares, self._broker.membership.own_id
+        owned = shares.owned()
+        return [name for name in names if name in owned and shares.owner_of(*name) == own_id]
 
     def _not_owner(self, names: Sequence[ShareName]) -> Refusal:
         """Refuse a forwarded POP; the sequencer takes the queues if no arbiter answers (O25)."""
