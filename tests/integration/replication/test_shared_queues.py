@@ -351,7 +351,7 @@ async def test_a_queue_that_a_topic_gets_is_shared_too(members):
     await members.own(3, [third])
     answer = await members[1].client.send(TOPIC, b"new", queue_id=2)
     assert answer.code == 0
-    assert bodies(await pop_some(members[3])) == [b"new"]
+    assert bodies(await pop_some(members[3], pollTime=30_000)) == [b"new"]
 
 
 async def test_a_consumer_that_waits_at_a_former_owner_goes_elsewhere(members):

@@ -411,7 +411,7 @@ class MemberShares:
                 settle(is_recorded=False)
             await self._withdraw(numbers)
             return
-        self._settle(numbers)
+        self._settle(numbers, is_recorded=verdict == DONE)
         if settle is not None:
             settle(is_recorded=verdict == DONE)
 
@@ -422,10 +422,14 @@ class MemberShares:
             more, records = proposal
             await self._submit_surely(records)
             numbers = [*numbers, *more]
-        self._settle(numbers)
+        self._settle(numbers, is_recorded=False)
 
-    def _settle(self, numbers: list[int]) -> None:
-        self._broker.hot.settle_shares(numbers)
+    def _settle(self, numbers: list[int], *, is_recorded: bool) -> None:
+        broker = self._broker
+        for topic, queue_id in broker.hot.settle_shares(numbers):
+            # The records came into the lane earlier: consumers that looked then found nothing.
+            if not is_recorded:
+                broker.shares.wake(topic, queue_id)
         self._note_change()
 
     async def _submit_surely(self, records: bytes) -> str:

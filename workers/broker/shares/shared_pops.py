@@ -79,13 +79,12 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class _Pop:
-    """One POP that waits, with the share queues that it asks for."""
+    """One POP that waits."""
 
     caller: Caller
     command: Command
     header: PopMessageHeader
     serve_here: ServeHere
-    names: tuple[ShareName, ...]
     ends_at_s: float
 
 
@@ -147,7 +146,7 @@ class SharedPops:
         if caller.is_gone or command.is_oneway:
             return None
         ends_at_s = self._now_s() + max(0, header.poll_ms) / 1000
-        waiting = _Pop(caller, command, header, serve_here, names, ends_at_s)
+        waiting = _Pop(caller, command, header, serve_here, ends_at_s)
         task = asyncio.create_task(self._answer(waiting))
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -256,7 +255,8 @@ class SharedPops:
     async def _find_reply(self, waiting: _Pop) -> bytes | None:
         """Return the answer of an owner, or of this member; None if the client is gone."""
         while not waiting.caller.is_gone:
-            split = self._split(waiting.names)
+            # A topic may get queues meanwhile, and its consumer group a retry topic.
+            split = self._split(self._names(waiting.header))
             self._want(waiting, split)
             is_alone = not split.others and not split.free
             if split.own and (is_alone or self._has_messages(split.own)):

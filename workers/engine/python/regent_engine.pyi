@@ -1359,8 +1359,11 @@ class HotPath:
     def take_share_proposal(self) -> tuple[list[int], bytes] | None:
         """Return the numbers and the records of what this replica has to propose."""
 
-    def settle_shares(self, numbers: list[int]) -> None:
-        """Hear that proposals are in this lane, or never will be."""
+    def settle_shares(self, numbers: list[int]) -> list[tuple[str, int]]:
+        """Hear that proposals are in this lane, or never will be.
+
+        Return the queues whose messages they held back: what was not handed out is ready now.
+        """
 
     def withdraw_shares(self, numbers: list[int]) -> tuple[list[int], bytes] | None:
         """Propose to give back what proposals hand out whose outcome is unknown."""

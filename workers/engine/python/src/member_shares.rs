@@ -202,8 +202,8 @@ impl HotPath {
         Some(proposed(py, &proposal))
     }
 
-    fn settle_shares(&self, numbers: Vec<u64>) {
-        self.0.hot.shares.settle(&numbers);
+    fn settle_shares(&self, numbers: Vec<u64>) -> Vec<(String, i32)> {
+        self.0.hot.shares.settle(&numbers)
     }
 
     fn withdraw_shares(&self, py: Python<'_>, numbers: Vec<u64>) -> Option<Proposed> {

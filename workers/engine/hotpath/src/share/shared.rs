@@ -408,18 +408,22 @@ impl Shares {
         self.reign().as_mut()?.take_proposal()
     }
 
-    /// Hear that a proposal is in this lane, or never will be.
-    pub fn settle(&self, numbers: &[u64]) {
+    /// Hear that a proposal is in this lane, or never will be. Returns the queues whose messages it held back: those
+    /// that it did not hand out can be delivered now.
+    pub fn settle(&self, numbers: &[u64]) -> Vec<(String, i32)> {
         let mut reign = self.reign();
         let Some(reign) = &mut *reign else {
-            return;
+            return Vec::new();
         };
         let Some(following) = &mut reign.following else {
-            return;
+            return Vec::new();
         };
         let numbers: AHashSet<_> = numbers.iter().copied().collect();
-        let mut expired = Vec::new();
+        let (mut settled, mut expired) = (Vec::new(), Vec::new());
         following.proposed.retain(|sq_id, proposed| {
+            if proposed.iter().any(|(number, _)| numbers.contains(number)) {
+                settled.push(*sq_id);
+            }
             let is_of = |record: &Record| matches!(record.body, Body::Expire { .. });
             if (proposed.iter()).any(|(number, it)| numbers.contains(number) && is_of(it)) {
                 expired.push(*sq_id);
@@ -429,6 +433,7 @@ impl Shares {
         });
         // One that was not carried out is overdue still.
         expired.iter().for_each(|sq_id| reign.lane.recheck(*sq_id));
+        reign.served_queues(settled.into_iter())
     }
 
     /// Propose to give back what a proposal hands out whose outcome is unknown. The messages are not handed out
@@ -705,18 +710,24 @@ impl Reign {
 
     /// The queues whose messages can be delivered again because of some records.
     fn ready_queues<'a>(&self, records: impl Iterator<Item = &'a Record>) -> Vec<(String, i32)> {
-        let mut ready = Vec::new();
-        for record in records.filter(|record| makes_ready(&record.body)) {
-            let Some(wired) = self.lane.get(record.sq_id) else {
+        let records = records.filter(|record| makes_ready(&record.body));
+        self.served_queues(records.map(|record| record.sq_id))
+    }
+
+    /// The queues of those share queues that this broker serves, or served until now.
+    fn served_queues(&self, ids: impl Iterator<Item = u64>) -> Vec<(String, i32)> {
+        let mut queues = Vec::new();
+        for sq_id in ids {
+            let Some(wired) = self.lane.get(sq_id) else {
                 continue;
             };
             let queue = (wired.name.topic.clone(), wired.name.queue_id);
             // Consumers of one that was lost are to go elsewhere.
-            if self.serving.contains_key(&record.sq_id) && !ready.contains(&queue) {
-                ready.push(queue);
+            if self.serving.contains_key(&sq_id) && !queues.contains(&queue) {
+                queues.push(queue);
             }
         }
-        ready
+        queues
     }
 
     /// Apply what readers see of the lane. A lane that begins behind what is known is read anew.
