@@ -364,9 +364,11 @@ async def test_a_consumer_that_waits_at_a_former_owner_goes_elsewhere(members):
 
     for name in NAMES:
         assert await members[1].shares.own_as_sequencer(name)
-    # The POP goes on to wait, at the next owner.
+    # The POP goes on to wait at the next owner, or the consumer asks again.
     (body,) = await members.send(1, 1)
-    assert bodies(popped(await waiting)) == [body]
+    told = await waiting
+    found = await pop_some(members[2], pollTime=30_000) if told.code else popped(told)
+    assert bodies(found) == [body]
 
 
 async def test_a_delivery_whose_record_gets_no_answer_is_withdrawn(survivors):
