@@ -18,10 +18,10 @@ V1 = "/api/v1"
 G = V1 + "/clusters/c/replica-groups/g"
 GROUP_FIELDS = """
   clusterName name mode leasePolicy leaseLeftMs masterId masterEpoch isMasterAlive preferredId
-  confirmedEpoch confirmedPosition
+  confirmedEpoch confirmedPosition protocolVersion versionLimit
   syncStateSet syncStateSetEpoch retiredIds
   replicas { brokerId address isMaster isInSync isAlive lastHeartbeatAt epoch maxOffset
-             confirmOffset isVerified isCordoned }
+             confirmOffset isVerified isCordoned protocolVersion }
   election { winnerId isUnchanged awaitsLeaseMs candidates { brokerId verdict reason } warning }
   health { clusterName brokerGroupName verdict sentence nextFailure replicaCount aliveCount
     hasWriter
