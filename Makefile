@@ -102,7 +102,7 @@ DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
-test: ## Run every check there is (about a quarter of an hour after the set-up)
+test: ## Run every check there is (about seventeen minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
@@ -151,7 +151,7 @@ test-fast: $(STAMPS)/engine
 # The two parts run at once, since their tests wait for a third of their time. Their dots are mixed.
 # A process that is done takes tests over from the one with the most left: the long ones are neighbours.
 test-integration: $(STAMPS)/engine $(STAMPS)/load
-	$(PYTHON) -m pytest -q -n 6 --dist worksteal $(JUNIT) tests/integration
+	$(PYTHON) -m pytest -q -n 4 --dist worksteal $(JUNIT) tests/integration
 
 # The files that take long come first, or one worker has the last of them alone.
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop
