@@ -102,13 +102,13 @@ DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
-test: ## Run every check there is (about seventeen minutes after the set-up)
+test: ## Run every check there is (about twenty minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
-	  $(MAKE) --no-print-directory -j2 $(CLUSTERS:%=timed-%)
+	  $(MAKE) --no-print-directory $(CLUSTERS:%=timed-%)
 
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
@@ -148,7 +148,6 @@ check-console: $(STAMPS)/node
 test-fast: $(STAMPS)/engine
 	$(PYTHON) -m pytest -q -n 2 $(JUNIT) tests/unit tests/architecture
 
-# The two parts run at once, since their tests wait for a third of their time. Their dots are mixed.
 # A process that is done takes tests over from the one with the most left: the long ones are neighbours.
 test-integration: $(STAMPS)/engine $(STAMPS)/load
 	$(PYTHON) -m pytest -q -n 4 --dist worksteal $(JUNIT) tests/integration
