@@ -6,13 +6,14 @@ from enum import StrEnum
 from backend.domain.broker_name import BrokerName
 from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.queue_lock import BrokerKey, Holder
+from backend.rules.attributes import PRIMARY_MODE, SHARED_MODE
 
 
 class ShareMode(StrEnum):
     """Name who owns the share queues of a topic: the master, or any member in sync by lease."""
 
-    PRIMARY = "PRIMARY"
-    SHARED = "SHARED"
+    PRIMARY = PRIMARY_MODE
+    SHARED = SHARED_MODE
 
 
 class ConsumeMode(StrEnum):

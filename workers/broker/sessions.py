@@ -143,7 +143,7 @@ class BrokerSessions:
             log.exception("session_failed", client=session.address)
             session.abort()
 
-    def _on_gate(self, is_open: bool) -> None:  # noqa: FBT001 - the only fact
+    def _on_gate(self, *, is_open: bool) -> None:
         self._clients.open_gate(is_open)
         if not is_open:
             self.take_progress()

@@ -5,7 +5,6 @@ Their requests meanwhile are not read, so they need almost no memory. Answers ar
 """
 
 import asyncio
-from collections.abc import Callable
 from typing import Final, Protocol
 
 import structlog
@@ -23,15 +22,22 @@ class Waiting(Protocol):
         """Serve the requests that came meanwhile."""
 
 
+class GateWatcher(Protocol):
+    """A function that is called whenever the gate opens or closes."""
+
+    def __call__(self, *, is_open: bool) -> None:
+        """Take whether requests are served from now on."""
+
+
 class WriteGate:
     """Open, or closed for a bounded time; all methods belong to the loop's thread."""
 
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: set[Waiting] = set()
-        self._watchers: list[Callable[[bool], None]] = []
+        self._watchers: list[GateWatcher] = []
 
-    def watch(self, watcher: Callable[[bool], None]) -> None:
+    def watch(self, watcher: GateWatcher) -> None:
         """Take a function to call with whether the gate is open, whenever that changes."""
         self._watchers.append(watcher)
 
@@ -45,7 +51,7 @@ class WriteGate:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(WAIT_S_MAX, self._give_up)
             for watcher in self._watchers:
-                watcher(False)  # noqa: FBT003 - the only fact
+                watcher(is_open=False)
 
     def open(self) -> None:
         """Serve requests, first those that came meanwhile."""
@@ -58,7 +64,7 @@ class WriteGate:
             one.go_on()
         if self.is_open:
             for watcher in self._watchers:
-                watcher(True)  # noqa: FBT003 - the only fact
+                watcher(is_open=True)
 
     def wait(self, one: Waiting) -> None:
         """Register a holder that is called once the gate opens."""

@@ -294,7 +294,7 @@ class MemberShares:
         try:
             ready = self._begin_to_follow() if not self._follows else broker.hot.advance_shares()
         except StoreError as error:
-            log.error("lane_not_followed", reason=str(error))  # noqa: TRY400 - it says all
+            log.exception("lane_not_followed", reason=str(error))
             self._may_follow = self._follows = False
             broker.hot.stand_down_shares()
             return
