@@ -4,9 +4,9 @@ Usage: `python -m tests.bench [appends] [store] [stock_store] [pipelined] [pulls
 [idle] [replication] [startup] [clients]`; all of these without names. `stock_store` measures a
 peer, in facts without limits; it and `clients` need Maven and Java. By name alone: `elections` and
 `api`, which load a control plane for minutes (`make bench-controller`, `make bench-api`), and
-`queue_moves` and `static_rates`, which measure static topics, and `member_join`. `timers` and
-`transactions` compare ours with stock, and need Maven and Java. Failovers are a run of their own:
-`python -m tests.bench.failover`.
+`queue_moves` and `static_rates`, which measure static topics, `member_join`, and `share_modes`.
+`timers` and `transactions` compare ours with stock, and need Maven and Java. Failovers are a run of
+their own: `python -m tests.bench.failover`.
 
 `clients` runs our broker and stock's in turn. Its options: `--rows R6a R7c`, `--blocks N`,
 `--seconds S`, `--before CHECKOUT`. A whole run is also kept in docs/measurements.
@@ -36,6 +36,7 @@ from tests.bench.pulls import measure_pulls
 from tests.bench.queue_moves import measure_queue_moves
 from tests.bench.replication import measure_replication
 from tests.bench.results import current_commit, keep, keep_for_page
+from tests.bench.share_modes import measure_share_modes
 from tests.bench.special.timers import measure_timers
 from tests.bench.special.transactions import measure_transactions
 from tests.bench.startup import measure_startup
@@ -59,6 +60,7 @@ BY_NAME_ALONE: dict[str, Callable[[], Iterable[Measure]]] = {
     "api": measure_api,
     "member_join": measure_member_join,
     "queue_moves": measure_queue_moves,
+    "share_modes": measure_share_modes,
     "static_rates": measure_static_rates,
     "timers": measure_timers,
     "transactions": measure_transactions,

@@ -12,7 +12,7 @@ import psutil
 
 from tests.bench.clients.load import LoadError, build
 from tests.bench.clients.rows import ROWS, Block, Row
-from tests.bench.clients.systems import STOCK, Setup, System, running
+from tests.bench.clients.systems import BEFORE, STOCK, Setup, System, running
 from tests.bench.clients.workloads import Sends
 from tests.bench.failover.group import GroupError
 from tests.bench.failover.rounds import stolen_percent
@@ -110,6 +110,7 @@ async def _measure_row(
 ) -> list[Measure]:
     """Take the blocks of a row; a row that a system cannot do is noted and left out."""
     blocks: list[Block] = []
+    systems = [one for one in systems if row.has_former or one.label != BEFORE]
     try:
         for system in systems:
             await row.workload.prepare(system)

@@ -62,11 +62,17 @@ class OurGroup(Group):
     def controller(self) -> Address:
         return self.host, self.port
 
+    @property
+    def database_url(self) -> str:
+        """Return where the control plane keeps its data, once that has started."""
+        url: str = self._postgres.get_uri()
+        return url
+
     async def start_servers(self) -> None:
         self.directory.mkdir(parents=True)
         root = Path(self._sockets.name)
         self._postgres = await asyncio.to_thread(start_postgres, root / "pg")
-        url = self._postgres.get_uri()
+        url = self.database_url
         await asyncio.to_thread(upgrade, url)
         socket = root / "redis.sock"
         self._redis = await asyncio.create_subprocess_exec(

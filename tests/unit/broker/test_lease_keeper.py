@@ -159,6 +159,29 @@ async def test_o21_the_next_owner_begins_after_the_last_record_of_the_former_one
     assert kinds[:3] == [("OWN", 1), ("UNOWN", 1), ("OWN", 2)]
 
 
+async def test_o21_a_waiter_asks_again_until_the_arbiter_knows_of_the_release(group):
+    """It may read in the lane that a share queue is free before the owner has reported that."""
+    await group.own(1)
+    group.lane.with_messages.add(SQ)
+    waiter = group.keepers[2]
+    waiter.want([SQ])
+    await group.beat(2)
+    await group.beat(1)
+    group.clock += 2.5
+    await group.beat(1)
+    assert group.owner is None
+
+    waiter.look()
+    await group.beat(2)
+    assert group.owner is None
+    group.clock += 0.02
+    waiter.look()
+    assert waiter.is_due
+    await group.beat(1, 2)
+
+    assert group.owner == 2
+
+
 async def test_an_owner_stops_by_its_own_clock_before_its_lease_ends_o23(group):
     await group.own(2)
     group.is_away = True

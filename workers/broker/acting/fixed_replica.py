@@ -335,6 +335,10 @@ class FixedReplica(FixedRole):
             if self._broker.settings.acts_as_master:
                 # It takes the commits of the group now (I9).
                 self.passing.follow(least.address)
+            elif self.follower is None:
+                # As a replica of stock it answers itself, from all of the log.
+                self._broker.journal.catch_up()
+                self.passing.follow_none()
         if least.broker_id != MASTER_ID and self._passing_back is not None:
             self._passing_back.cancel()
             self._passing_back = None
@@ -496,12 +500,15 @@ class FixedReplica(FixedRole):
             self._broker.offsets.note_version(master.master_state_version)
 
     async def _stop_following(self) -> None:
-        """End the copy of the log: nothing is appended afterwards."""
+        """End the copy of the log: nothing is appended afterwards.
+
+        Clients wait until it is decided who serves: the tables may lack the end of the log (I9).
+        """
         if self.follower is not None:
             log.info("master_left", master=self.follower.master_address)
         self.follower = None
         if not self.is_acting:
-            self.passing.follow_none()
+            self.passing.pause(GIVEN_WAY_S_MAX)
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()

@@ -53,6 +53,12 @@ TTL_S: Final = 10.0
 GUARD_S: Final = 1.0
 """A member stops so long before the end of its lease."""
 
+CLAIM_S: Final = 0.5
+"""A share queue that has become free is asked for so long with each look.
+
+The arbiter may not yet have the heartbeat by which its owner gives it back.
+"""
+
 LINGER_S: Final = 0.05
 """Without a consumer that could take more, a share queue is given back after this time (Q26)."""
 
@@ -134,6 +140,7 @@ class LeaseKeeper:
         self._awaited: set[ShareName] = set()
         self._reported: dict[ShareName, SeenShare] = {}
         self._looked: dict[ShareName, SeenShare] = {}
+        self._freed_at_s: dict[ShareName, float] = {}
         self._work: set[asyncio.Task[None]] = set()
         self._is_due, self._is_used = asyncio.Event(), asyncio.Event()
         self._changed = asyncio.Event()
@@ -450,11 +457,16 @@ class LeaseKeeper:
 
     def _look_at_wanted(self, wanted: dict[ShareName, SeenShare]) -> None:
         """Report at once that a wanted share queue has become free, or has its first message."""
+        now_s, freed = self._now_s(), {}
         for name, now in wanted.items():
             before = self._reported.get(name, _UNKNOWN)
             was_no_use = before.owner is not None or not before.has_messages
-            if now.owner is None and now.has_messages and was_no_use:
+            if now.owner is not None or not now.has_messages:
+                continue
+            freed[name] = now_s if was_no_use else self._freed_at_s.get(name, 0.0)
+            if now_s - freed[name] < CLAIM_S:
                 self._hurry()
+        self._freed_at_s = freed
         if wanted != self._looked:
             self._looked = wanted
             self._announce()

@@ -249,3 +249,19 @@ async def test_no_message_is_handed_out_once_the_master_announces_itself(monkeyp
     await eventually(begins_again)
     await replica.begin(Least(0, FIRST))
     shares.stand_down.assert_called_once()
+
+
+async def test_a_question_waits_until_a_replica_has_all_of_the_log_and_acts(replica):
+    """I9: until the copy has ended, the tables may lack the last commits of the master."""
+    question = SimpleNamespace(code=14, ext={})
+    changing = asyncio.create_task(replica.begin(Least(2, "own", FIRST)))
+    while replica.follower is not None:
+        await asyncio.sleep(0)
+    assert not replica.is_acting
+
+    answered_here = replica.pass_on(question)
+
+    assert answered_here is not None
+    assert await answered_here is None
+    assert replica.is_acting
+    await changing
