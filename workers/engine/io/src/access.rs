@@ -18,4 +18,7 @@ pub trait HotAccess: Send + Sync + 'static {
     /// # Errors
     /// The store is closed, or work in it has panicked.
     fn with<T>(&self, work: impl FnOnce(&Store) -> T) -> Result<T, Unusable>;
+
+    /// Sends what was appended to the replicas, since answers wait for them. It waits for no replica.
+    fn send_appended(&self);
 }

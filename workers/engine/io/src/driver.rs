@@ -50,6 +50,8 @@ pub(crate) struct Driver<A> {
     pub(crate) gated: Vec<u64>,
     pub(crate) buffer: Vec<u8>,
     has_parked_turns: bool,
+    /// Answers wait for replicas that lack what was appended.
+    pub(crate) has_deferred: bool,
     /// When the owner hears of what need not be heard at once.
     quiet_until_ms: Option<i64>,
     is_over: bool,
@@ -72,6 +74,7 @@ impl<A: HotAccess> Driver<A> {
             gated: Vec::new(),
             buffer: vec![0; SLICE_BYTES],
             has_parked_turns: false,
+            has_deferred: false,
             quiet_until_ms: None,
             is_over: false,
         })
@@ -92,6 +95,9 @@ impl<A: HotAccess> Driver<A> {
                 self.on_event(event.data.u64(), event.flags);
             }
             self.take_turns(began_at);
+            if std::mem::take(&mut self.has_deferred) {
+                self.access.send_appended();
+            }
             self.keep_time();
         }
         let ids: Vec<_> = self.peers.keys().copied().collect();

@@ -166,6 +166,7 @@ impl<A: HotAccess> Driver<A> {
         };
         let mut events = Vec::new();
         let proposal = received.proposal.take();
+        self.has_deferred |= !received.deferred.is_empty();
         if !received.deferred.is_empty() || proposal.is_some() {
             peer.client.hold(received.deferred.len());
             events.push(What::Deferred(Deferred {

@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::RwLock;
@@ -30,6 +31,8 @@ const SYSTEM_ERROR: i32 = 1;
 struct Shared {
     hot: HotPath,
     store: RwLock<Option<Store>>,
+    /// How often replicas were sent what was appended.
+    sent_count: AtomicUsize,
 }
 
 impl HotAccess for Shared {
@@ -40,6 +43,10 @@ impl HotAccess for Shared {
     fn with<T>(&self, work: impl FnOnce(&Store) -> T) -> Result<T, Unusable> {
         let store = self.store.read();
         store.as_ref().map(work).ok_or(Unusable("closed".into()))
+    }
+
+    fn send_appended(&self) {
+        self.sent_count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -92,6 +99,7 @@ fn shared(dir: &TempDir) -> Arc<Shared> {
     Arc::new(Shared {
         hot,
         store: RwLock::new(Some(store)),
+        sent_count: AtomicUsize::new(0),
     })
 }
 
@@ -372,6 +380,28 @@ fn the_owner_gets_what_is_left_in_order_and_behind_the_commits_before_it() {
         assert_eq!(last, Some(i64::from(opaque)));
         broker.clients.taken(heard.events[0].client, 1);
     }
+}
+
+#[test]
+fn replicas_are_sent_what_answers_wait_for_and_nothing_otherwise() {
+    let broker = Broker::start();
+    let mut peer = broker.connect();
+    peer.write(&send(1, Encoding::Json, b"answered at once"));
+    peer.read(1);
+    assert_eq!(broker.shared.sent_count.load(Ordering::Relaxed), 0);
+
+    broker.shared.hot.set_deferring(true);
+    peer.write(&send(2, Encoding::Json, b"answered once replicas have it"));
+    broker.hear(|heard| {
+        let mut events = heard.events.iter();
+        events.any(|event| matches!(event.what, What::Deferred(_)))
+    });
+    // The next turn of the client comes after the thread has sent.
+    broker.shared.hot.set_deferring(false);
+    peer.write(&send(3, Encoding::Json, b"answered at once"));
+    peer.read(2);
+
+    assert_eq!(broker.shared.sent_count.load(Ordering::Relaxed), 1);
 }
 
 #[test]

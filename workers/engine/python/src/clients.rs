@@ -25,6 +25,10 @@ impl HotAccess for SharedHotPath {
     fn with<T>(&self, work: impl FnOnce(&Store) -> T) -> Result<T, Unusable> {
         self.store.run_native(work)
     }
+
+    fn send_appended(&self) {
+        self.store.replicas.send_appended();
+    }
 }
 
 /// All clients of one broker.

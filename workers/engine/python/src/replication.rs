@@ -1,7 +1,7 @@
 //! The two ends of a replication connection.
 
 use std::os::fd::RawFd;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -37,10 +37,29 @@ impl StoreAccess for SharedStore {
     }
 }
 
+/// The ways of the log to the connected replicas.
+#[derive(Default)]
+pub(crate) struct Replicas(Mutex<Vec<Weak<Sending<SharedStore>>>>);
+
+impl Replicas {
+    fn add(&self, sending: &Arc<Sending<SharedStore>>) {
+        let mut all = self.0.lock();
+        all.retain(|one| one.strong_count() > 0);
+        all.push(Arc::downgrade(sending));
+    }
+
+    /// Send what was appended: no replica that is slow holds up this thread.
+    pub(crate) fn send_appended(&self) {
+        for sending in self.0.lock().iter().filter_map(Weak::upgrade) {
+            sending.send_appended();
+        }
+    }
+}
+
 /// One connected replica.
 #[pyclass(frozen, module = "regent_engine")]
 pub(crate) struct MasterLink {
-    sending: Sending<SharedStore>,
+    sending: Arc<Sending<SharedStore>>,
 }
 
 #[pymethods]
@@ -61,7 +80,9 @@ impl MasterLink {
                 replication::MasterLink::default,
                 replication::MasterLink::plain,
             );
-            let sending = Sending::begin(store, socket, size_max, link)?;
+            let sending = Sending::begin(Arc::clone(&store), socket, size_max, link)?;
+            let sending = Arc::new(sending);
+            store.replicas.add(&sending);
             Ok(Self { sending })
         })
     }

@@ -10,6 +10,7 @@ use regent_commitlog as commitlog;
 use regent_io::Unusable;
 
 use crate::error::{Failure, caught, into_python};
+use crate::replication::Replicas;
 
 /// A store until it is closed, and whether work in it has panicked.
 pub(crate) struct SharedStore {
@@ -17,6 +18,7 @@ pub(crate) struct SharedStore {
     poisoned: AtomicBool,
     /// The address in records and ids when an append names no other.
     pub(crate) host: SocketAddr,
+    pub(crate) replicas: Replicas,
 }
 
 impl SharedStore {
@@ -25,6 +27,7 @@ impl SharedStore {
             store: RwLock::new(Some(store)),
             poisoned: AtomicBool::new(false),
             host,
+            replicas: Replicas::default(),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Who appends sends what is new at once. A thread does while much is missing, which may have to
 //! come from the disk, and while the socket takes no more: a replica that is far behind or reads
-//! slowly holds nobody up (Q56). What it does not read stays in the log, so nothing piles up (Q70, Q71). One of the two has the turn at any time.
+//! slowly holds nobody up (Q56). What it does not read stays in the log, so nothing piles up (Q70, Q71). Either
+//! the thread has the turn, or those who append: these send one frame after the other.
 
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -129,7 +130,16 @@ impl<S: StoreAccess> Sending<S> {
     /// # Errors
     /// What the replica needs was deleted, the connection is broken, or the store is closed.
     pub fn pump(&self, confirmed: u64) -> Result<(), S::Error> {
-        self.shared.pump(confirmed)
+        self.shared.confirmed.store(confirmed, Ordering::Relaxed);
+        self.shared.pump()
+    }
+
+    /// [`Self::pump`] for a thread that appends and does not know up to where the log is confirmed. A failure
+    /// ends the connection, and is for [`Self::take_failure`].
+    pub fn send_appended(&self) {
+        if let Err(error) = self.shared.pump() {
+            self.shared.fail(error);
+        }
     }
 
     /// Tells up to where the log is confirmed, if that is news or `is_due` to show life, unless
@@ -158,7 +168,7 @@ impl<S: StoreAccess> Sending<S> {
         self.shared.sent_bytes.load(Ordering::Relaxed)
     }
 
-    /// Why the thread ended the connection; told once.
+    /// Why a thread ended the connection; told once.
     #[must_use]
     pub fn take_failure(&self) -> Option<S::Error> {
         self.shared.failure.lock().take()
@@ -186,8 +196,7 @@ impl<S: StoreAccess> Shared<S> {
         self.push(&mut outgoing, store)
     }
 
-    fn pump(&self, confirmed: u64) -> Result<(), S::Error> {
-        self.confirmed.store(confirmed, Ordering::Relaxed);
+    fn pump(&self) -> Result<(), S::Error> {
         // What was appended is seen by the thread that gives the turn back, or its giving here.
         fence(Ordering::SeqCst);
         if self.is_threaded.load(Ordering::SeqCst) {
@@ -261,9 +270,14 @@ impl<S: StoreAccess> Shared<S> {
     }
 
     fn run(&self) {
-        if let Err(error) = self.send_turns() {
-            *self.failure.lock() = Some(error);
+        match self.send_turns() {
+            Ok(()) => self.close(),
+            Err(error) => self.fail(error),
         }
+    }
+
+    fn fail(&self, error: S::Error) {
+        *self.failure.lock() = Some(error);
         self.close();
     }
 

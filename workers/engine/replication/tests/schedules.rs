@@ -138,13 +138,20 @@ fn await_last_frame(sending: &Sending<Owned>, store: &Store) {
     }
 }
 
+fn append_one(store: &Store, number: usize) {
+    append(store, "t", 0, &[u8::try_from(number).unwrap(); BODY_SIZE]);
+}
+
 /// Connects a replica, appends and sends; returns what the replica got, and the log.
-fn send_all(tells: bool) -> (Got, Vec<u8>) {
+///
+/// With `other_count`, another thread appends so many messages meanwhile.
+fn send_all(tells: bool, other_count: usize) -> (Got, Vec<u8>) {
     let owned = owned();
     owned.store.begin_epoch(1).unwrap();
     let (ours, theirs) = connect();
     let link = MasterLink::default();
     let sending = Sending::begin(Arc::clone(&owned), OwnedFd::from(ours), SIZE_MAX, link).unwrap();
+    let sending = Arc::new(sending);
     let end = Arc::new(AtomicU64::new(u64::MAX));
     let known = Arc::clone(&end);
     let replica = thread::spawn(move || read_log(&theirs, &known, tells));
@@ -152,18 +159,21 @@ fn send_all(tells: bool) -> (Got, Vec<u8>) {
     sending.receive(&handshake, &mut Vec::new()).unwrap();
     sending.receive(&report(0), &mut Vec::new()).unwrap();
 
+    let (also, other_store) = (Arc::clone(&sending), Arc::clone(&owned));
+    let other = thread::spawn(move || {
+        for number in 0..other_count {
+            append_one(&other_store.store, number);
+            also.send_appended();
+        }
+    });
     for number in 0..MESSAGE_COUNT {
-        append(
-            &owned.store,
-            "t",
-            0,
-            &[u8::try_from(number).unwrap(); BODY_SIZE],
-        );
+        append_one(&owned.store, number);
         sending.pump(0).unwrap();
         if number % 2 == 1 {
             await_last_frame(&sending, &owned.store);
         }
     }
+    other.join().unwrap();
     let log_end = owned.store.max_position();
     if tells {
         await_last_frame(&sending, &owned.store);
@@ -180,7 +190,16 @@ fn send_all(tells: bool) -> (Got, Vec<u8>) {
 #[test]
 fn all_of_the_log_is_sent_in_order_whoever_has_the_turn() {
     explore(SCHEDULES, SCHEDULE_COUNT, || {
-        let (got, log) = send_all(false);
+        let (got, log) = send_all(false, 0);
+
+        assert!(got.log == log, "another log");
+    });
+}
+
+#[test]
+fn all_of_the_log_is_sent_in_order_while_two_threads_append() {
+    explore(SCHEDULES, SCHEDULE_COUNT, || {
+        let (got, log) = send_all(true, MESSAGE_COUNT);
 
         assert!(got.log == log, "another log");
     });
@@ -189,7 +208,7 @@ fn all_of_the_log_is_sent_in_order_whoever_has_the_turn() {
 #[test]
 fn what_is_confirmed_is_told_whoever_has_the_turn() {
     explore(SCHEDULES, SCHEDULE_COUNT, || {
-        let (got, log) = send_all(true);
+        let (got, log) = send_all(true, 0);
 
         assert_eq!(got.confirmed, log.len() as u64);
     });

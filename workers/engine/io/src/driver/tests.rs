@@ -28,6 +28,8 @@ impl HotAccess for Shared {
     fn with<T>(&self, work: impl FnOnce(&Store) -> T) -> Result<T, Unusable> {
         Ok(work(&self.store.lock()))
     }
+
+    fn send_appended(&self) {}
 }
 
 fn shared() -> Shared {
