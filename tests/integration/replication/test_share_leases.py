@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient
 from backend.clients.clock import SystemClock
+from backend.domain.share_lease import LEASE_TERMS
 from backend.domain.share_queue import ShareMode, ShareQueueFilter
 from backend.remoting.request_code import RequestCode
 from backend.services.consumer_group.share_queues import list_share_queues
@@ -146,6 +147,37 @@ async def test_o18_with_time_sharing_members_take_turns_and_each_message_comes_o
 
     assert all(received.values())
     assert sorted([*received[1], *received[2]]) == [b"%06d" % number for number in range(sent)]
+
+
+async def test_without_turns_one_member_stays_the_owner_and_others_forward_to_it_q69(group):
+    await shared_pair(group)
+    stopped, received = asyncio.Event(), {1: 0, 2: 0}
+
+    async def consume(number):
+        client = await consumer(group, number)
+        while not stopped.is_set():
+            for one in await pop(client, "orders", pollTime=200, maxMsgNums=1):
+                assert await ack(client, one) == 0
+                received[number] += 1
+
+    async def produce():
+        number = 0
+        while not stopped.is_set():
+            assert (await group.send(1, b"%06d" % number)).code == 0
+            number += 1
+            await asyncio.sleep(0.02)
+
+    working = asyncio.gather(produce(), consume(1), consume(2))
+    await eventually(lambda: all(received.values()))
+    # Of members that want it at once, the second one may have one turn.
+    await asyncio.sleep(3 * LEASE_TERMS.slice.total_seconds())
+    epoch = (await lease_of(group)).epoch
+    await asyncio.sleep(2 * LEASE_TERMS.slice.total_seconds())
+    stopped.set()
+    await working
+
+    assert (await lease_of(group)).epoch == epoch <= 2
+    assert all(received.values())
 
 
 async def test_o25_without_a_control_plane_the_master_owns_and_goes_on(group):

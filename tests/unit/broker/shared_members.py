@@ -57,7 +57,10 @@ class Shares:
         self.lane, self.id = lane, broker_id
         self.serving = {}
         self.is_cut_off = False
-        self.shared_topics = {"orders"}
+        self.shared_topics = self.topics_with_turns = {"orders"}
+
+    def takes_turns(self, topic):
+        return topic in self.topics_with_turns
 
     def is_shared(self, topic):
         return topic in self.shared_topics

@@ -159,6 +159,36 @@ async def test_o21_the_next_owner_begins_after_the_last_record_of_the_former_one
     assert kinds[:3] == [("OWN", 1), ("UNOWN", 1), ("OWN", 2)]
 
 
+async def test_without_turns_the_first_owner_keeps_a_share_queue_that_several_want_q69(group):
+    for shares in group.shares.values():
+        shares.topics_with_turns = frozenset()
+    group.lane.name(SQ)
+    group.lane.with_messages.add(SQ)
+    for one in group.keepers.values():
+        one.want([SQ])
+    await group.pass_time(20, step=0.02)
+
+    assert group.owner is not None
+    assert group.lease().epoch == 1
+    assert group.lease().waiters == ()
+
+
+async def test_without_turns_a_former_owner_does_not_want_a_share_queue_again_q69(group):
+    for shares in group.shares.values():
+        shares.topics_with_turns = frozenset()
+    group.lane.with_messages.add(SQ)
+    await group.own(1)
+    for _ in range(20):
+        # Only a member that does not reach the owner wants it.
+        group.keepers[2].want([SQ])
+        await group.pass_time(0.5, step=0.1)
+    await group.pass_time(10, step=0.1)
+
+    assert group.owner == 2
+    assert group.lease().epoch == 2
+    assert group.lease().waiters == ()
+
+
 async def test_o21_a_waiter_asks_again_until_the_arbiter_knows_of_the_release(group):
     """It may read in the lane that a share queue is free before the owner has reported that."""
     await group.own(1)

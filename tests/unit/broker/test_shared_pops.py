@@ -76,14 +76,15 @@ class Owners:
 class Member:
     """One member and its POPs."""
 
-    def __init__(self, attributes=None):
+    def __init__(self, *, takes_turns=False):
         self.lane = Lane()
         self.shares, self.keeper, self.owners = Shares(self.lane, HERE), Keeper(), Owners()
+        self.shares.topics_with_turns = {"orders"} if takes_turns else set()
         topic = TopicConfig(
             name="orders",
             read_queue_count=8,
             write_queue_count=8,
-            attributes={"share.mode": "SHARED"} | (attributes or {}),
+            attributes={"share.mode": "SHARED"},
         )
         broker = SimpleNamespace(
             member_shares=self.shares,
@@ -181,8 +182,8 @@ async def test_an_owner_whose_queues_are_empty_is_not_asked_while_others_have_me
 
 
 async def test_forwarding_registers_no_interest_unless_the_topic_is_time_shared():
-    for attributes, wanted in (({}, set()), ({"share.timeShare": "true"}, set(NAMES))):
-        member = Member(attributes)
+    for takes_turns, wanted in ((False, set()), (True, set(NAMES))):
+        member = Member(takes_turns=takes_turns)
         member.own(range(8), owner=1)
         member.owners.replies = {1: says("from 1")}
 

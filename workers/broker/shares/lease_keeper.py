@@ -358,7 +358,9 @@ class LeaseKeeper:
         """
         if lease.owning is not None:
             await asyncio.wait([lease.owning])
-        wants_again = not self._is_closed and self._credit.has(name)
+        # Of a topic without turns the next owner keeps it, and POPs are forwarded there.
+        may_want = not self._is_closed and self._shares.takes_turns(name.topic)
+        wants_again = may_want and self._credit.has(name)
         if wants_again:
             # Given back and wanted: it goes to the back of the waiters (Q21).
             self._wanted_until_s[name] = self._now_s() + INTEREST_S
@@ -459,6 +461,9 @@ class LeaseKeeper:
         """Report at once that a wanted share queue has become free, or has its first message."""
         now_s, freed = self._now_s(), {}
         for name, now in wanted.items():
+            if self._is_settled(name, now):
+                self._wanted_until_s.pop(name)
+                continue
             before = self._reported.get(name, _UNKNOWN)
             was_no_use = before.owner is not None or not before.has_messages
             if now.owner is not None or not now.has_messages:
@@ -470,6 +475,16 @@ class LeaseKeeper:
         if wanted != self._looked:
             self._looked = wanted
             self._announce()
+
+    def _is_settled(self, name: ShareName, now: SeenShare) -> bool:
+        """Return whether another member has got a wanted share queue, and keeps it (Q69).
+
+        A consumer that still waits is served there. If that member does not answer, the consumer
+        wants the share queue again.
+        """
+        before = self._looked.get(name)
+        is_granted = before is not None and now.known_epoch > before.known_epoch
+        return is_granted and now.owner is not None and not self._shares.takes_turns(name.topic)
 
     def _announce(self) -> None:
         """Wake who waits for a change of an owner or of messages."""

@@ -30,7 +30,7 @@ from backend.remoting.headers.shares import SharesAppendedHeader, ShareStateAppe
 from backend.remoting.names import pop_retry_topic, share_state_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from backend.rules.attributes import SHARED_MODE
+from backend.rules.attributes import SHARED_MODE, TIME_SHARE
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.errors import Refusal
 from workers.broker.replication.acknowledgement import Outcome
@@ -128,9 +128,15 @@ class MemberShares:
         """
         if self._broker.shares.is_acting:
             return False
-        if topic.startswith(RETRY_PREFIX):
-            _, _, topic = topic.partition("+")
-        return topic in self._shared
+        return _subject_of(topic) in self._shared
+
+    def takes_turns(self, topic: str) -> bool:
+        """Return whether members share the share queues of a topic by time (Q69).
+
+        A retry topic has the mode of its topic.
+        """
+        found = self._broker.topics.find(_subject_of(topic))
+        return found is not None and found.attributes.get(TIME_SHARE, "").lower() == "true"
 
     def begin(self) -> None:
         """Use the modes of topics from now on: all parts of the broker are there."""
@@ -514,3 +520,8 @@ class MemberShares:
         self._tasks.discard(task)
         with contextlib.suppress(asyncio.CancelledError):
             task.result()
+
+
+def _subject_of(topic: str) -> str:
+    """Return the topic whose messages a retry topic has, else the topic itself."""
+    return topic.partition("+")[2] if topic.startswith(RETRY_PREFIX) else topic

@@ -21,7 +21,6 @@ from backend.remoting.headers import PopMessageHeader
 from backend.remoting.names import pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
-from backend.rules.attributes import TIME_SHARE
 from backend.rules.broker import MASTER_ID
 from backend.rules.consumer_group import consumer_group_name_fault
 from backend.rules.topic import RETRY_PREFIX
@@ -165,10 +164,6 @@ class SharedPops:
     def _now_s(self) -> float:
         return asyncio.get_running_loop().time()
 
-    def _is_time_shared(self, topic_name: str) -> bool:
-        topic = self._broker.topics.find(topic_name)
-        return topic is not None and topic.attributes.get(TIME_SHARE, "").lower() == "true"
-
     def _names(self, header: PopMessageHeader) -> tuple[ShareName, ...]:
         topic = self._broker.find_topic(header.topic)
         ids = range(topic.read_queue_count) if header.queue_id < 0 else (header.queue_id,)
@@ -237,7 +232,7 @@ class SharedPops:
         if keeper is None:
             return
         keeper.want(split.free)
-        if self._is_time_shared(waiting.header.topic):
+        if self._broker.member_shares.takes_turns(waiting.header.topic):
             keeper.want(name for names in split.others.values() for name in names)
 
     def _has_messages(self, names: Sequence[ShareName]) -> bool:
