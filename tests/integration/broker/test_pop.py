@@ -328,6 +328,17 @@ async def test_tags_and_conditions_filter_as_in_pulls(client):
     assert bodies(found) == [b"A", b"A"]
 
 
+async def test_messages_that_a_group_leaves_out_are_no_lag_of_it(client):
+    await client.send("T", b"x", properties={"TAGS": "other"})
+    await client.heartbeat("g", "T")
+
+    # The share queues are named with the first POP, so the engine leaves it to the dispatcher.
+    assert await pop(client, exp="mine") == []
+
+    queue = {"consumerGroup": "g", "topic": "T", "queueId": 0}
+    assert (await client.call(RequestCode.QUERY_CONSUMER_OFFSET, queue)).ext["offset"] == "1"
+
+
 async def test_o53_pull_and_pop_of_different_groups_are_independent(consumer):
     found = await pop(consumer, queueId=0)
     await consumer.heartbeat("puller", "T", client_id="c2")
