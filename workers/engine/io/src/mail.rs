@@ -174,6 +174,12 @@ impl Mail {
         pause_count
     }
 
+    /// Whether a turn waits for the end of a pause.
+    #[cfg(test)]
+    pub(crate) fn is_turn_waiting(&self) -> bool {
+        self.resumed.notify_one()
+    }
+
     /// Wait until the turn of a client is over that is served now.
     pub(crate) fn end_turn(&self) {
         drop(self.turn.lock());
