@@ -284,6 +284,8 @@ class BrokerSession:
     def _take_in(self, received: Received, *, is_asked: bool) -> None:
         """Handle the result of work of the engine; each read of a part builds a new object."""
         broker = self._broker
+        for group, topic, queue_id, offset in received.commits:
+            self.commit(group, topic, queue_id, offset)
         for pulled in received.pulled:
             self.note_pulled(pulled, is_asked=is_asked)
         if answers := received.pull_answers:

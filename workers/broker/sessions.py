@@ -8,8 +8,8 @@ leaves. So a request sees the commits of all pulls that were answered before it.
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Concatenate, Final, ParamSpec
 
 import structlog
 from regent_engine import ClientBatch, ClientEvent, Clients
@@ -22,6 +22,8 @@ IDLE_S_MAX: Final = 120.0
 _POLL_S: Final = 0.005
 
 log = structlog.get_logger()
+
+P = ParamSpec("P")
 
 
 class BrokerSessions:
@@ -65,7 +67,10 @@ class BrokerSessions:
 
     def take_progress(self) -> None:
         """Record the commits of all pulls that were answered until now."""
-        self._note_progress(self._clients.take_progress())
+        batch = self._clients.take_progress()
+        # The thread has answered clients of which the loop has not heard.
+        self._open(batch)
+        self._note_progress(batch)
 
     async def drain(self, timeout_s: float) -> None:
         """Answer held pulls and let open requests finish, until the deadline."""
@@ -89,7 +94,7 @@ class BrokerSessions:
         """Close all connections at once, and end the thread; a second call does nothing."""
         self._loop.remove_reader(self._clients.descriptor)
         self._clients.stop()
-        self._note_progress(self._clients.take_progress())
+        self.take_progress()
         self._by_id.clear()
 
     @contextlib.contextmanager
@@ -106,12 +111,12 @@ class BrokerSessions:
         self._note_progress(batch)
         for event in batch.events:
             # They wait for the data that is sent to replicas next.
-            if event.deferred is not None and (session := self._by_id.get(event.client_id)):
-                session.defer(*event.deferred)
+            if event.deferred is not None:
+                self._have(event.client_id, BrokerSession.defer, *event.deferred)
         if batch.has_appended:
             self._broker.appended(is_turn_due=False)
         for event in batch.events:
-            self._handle(event)
+            self._have(event.client_id, _report, event)
         self._clients.hear_appends(self._broker.membership.hears_appends)
 
     def _open(self, batch: ClientBatch) -> None:
@@ -126,20 +131,25 @@ class BrokerSessions:
 
     def _note_progress(self, batch: ClientBatch) -> None:
         for client_id, group, topic, queue_id, offset in batch.commits:
-            if (session := self._by_id.get(client_id)) is not None:
-                session.commit(group, topic, queue_id, offset)
+            self._have(client_id, BrokerSession.commit, group, topic, queue_id, offset)
         for client_id, is_asked, pulled in batch.pulled:
-            if (session := self._by_id.get(client_id)) is not None:
-                session.note_pulled(pulled, is_asked=is_asked)
+            self._have(client_id, BrokerSession.note_pulled, pulled, is_asked=is_asked)
 
-    def _handle(self, event: ClientEvent) -> None:
-        session = self._by_id.get(event.client_id)
+    def _have(
+        self,
+        client_id: int,
+        work: Callable[Concatenate[BrokerSession, P], None],
+        /,
+        *args: P.args,
+        **options: P.kwargs,
+    ) -> None:
+        """Have a session do work; after an error it ends, and all others are served as before."""
+        session = self._by_id.get(client_id)
         if session is None:
             return
         try:
-            _report(session, event)
+            work(session, *args, **options)
         except Exception:
-            # Other clients are served all the same.
             log.exception("session_failed", client=session.address)
             session.abort()
 

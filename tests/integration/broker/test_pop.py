@@ -1,5 +1,6 @@
 """Messages that any consumer of a group may have, each for a limited time."""
 
+import asyncio
 import base64
 import dataclasses
 import time
@@ -25,6 +26,7 @@ from tests.integration.broker.popping import (
 )
 from tests.waiting import PATIENCE_S, eventually
 from workers.broker.processors import pop as pop_processors
+from workers.broker.session import BrokerSession
 from workers.broker.shares import exhausted_messages, share_queues
 from workers.broker.shares.given_up import dead_letter, read_at, retried
 from workers.broker.tables.topics import topic_of
@@ -326,6 +328,46 @@ async def test_tags_and_conditions_filter_as_in_pulls(client):
     assert wrong.code == 23
     found = await pop(client, group="h", expType="SQL92", exp="price > 4 AND TAGS = 'A'")
     assert bodies(found) == [b"A", b"A"]
+
+
+async def test_a_client_that_left_while_its_messages_were_read_from_the_disk_gets_none(
+    consumer, broker, connect, monkeypatch
+):
+    leaving = await connect(broker)
+    reads, has_left = asyncio.Event(), asyncio.Event()
+    pop_at_once = BrokerSession.pop
+
+    def pop_from_disk(session, command, grant, *, may_wait):
+        return may_wait and pop_at_once(session, command, grant, may_wait=may_wait)
+
+    async def read(*_args, **_options):
+        reads.set()
+        await has_left.wait()
+
+    monkeypatch.setattr(BrokerSession, "pop", pop_from_disk)
+    monkeypatch.setattr(pop_processors, "read_ahead", read)
+    asked = leaving.start(RequestCode.POP_MESSAGE, pop_fields())
+    await asyncio.wait_for(reads.wait(), PATIENCE_S)
+    (served,) = [one for one in broker.sessions.all if one.tasks]
+    await leaving.close()
+    await eventually(lambda: served.is_gone)
+    has_left.set()
+    await eventually(lambda: served not in broker.sessions.all)
+    await asyncio.gather(asked, return_exceptions=True)
+
+    monkeypatch.undo()
+    assert bodies(await pop(consumer)) == [b"0", b"1", b"2", b"3"]
+
+
+async def test_messages_that_a_group_leaves_out_are_no_lag_of_it(client):
+    await client.send("T", b"x", properties={"TAGS": "other"})
+    await client.heartbeat("g", "T")
+
+    # The share queues are named with the first POP, so the engine leaves it to the dispatcher.
+    assert await pop(client, exp="mine") == []
+
+    queue = {"consumerGroup": "g", "topic": "T", "queueId": 0}
+    assert (await client.call(RequestCode.QUERY_CONSUMER_OFFSET, queue)).ext["offset"] == "1"
 
 
 async def test_o53_pull_and_pop_of_different_groups_are_independent(consumer):

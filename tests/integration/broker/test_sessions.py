@@ -10,7 +10,7 @@ import pytest
 from regent_engine import Decoder, encode_command
 
 from backend.remoting.request_code import RequestCode
-from tests.integration.broker.client import Client, send_fields
+from tests.integration.broker.client import Client, pull_fields, send_fields
 from tests.waiting import PATIENCE_S, eventually
 from workers.broker import session, sessions
 from workers.broker.requests.serving import REQUESTS
@@ -93,14 +93,55 @@ async def test_a_send_is_answered_while_the_broker_is_busy_with_a_question(
 
 def send_bare(port):
     """Send a message from no event loop, and return the answer."""
-    ext = {name: str(value) for name, value in send_fields("T").items()}
+    return call_bare(port, RequestCode.SEND_MESSAGE_V2, send_fields("T"), b"x")
+
+
+def call_bare(port, code, fields, body=b""):
+    """Ask by a new connection, from no event loop, and return the answer."""
+    ext = {name: str(value) for name, value in fields.items()}
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as bare:
-        frame = encode_command(code=RequestCode.SEND_MESSAGE_V2, opaque=1, ext=ext, body=b"x")
+        frame = encode_command(code=code, opaque=1, ext=ext, body=body)
         bare.sendall(frame)
         decoder, answers = Decoder(), []
         while not answers:
             answers += decoder.receive(bare.recv(1 << 16))
     return answers[0]
+
+
+COMMITS_AND_SUBSCRIBES = 5
+
+
+async def test_a_commit_of_a_client_of_which_the_loop_has_not_heard_is_recorded(broker, client):
+    """The thread answers the pull of a client that connects while the loop does other work."""
+    await client.send("T", b"x")
+    assert (await client.pull("T", sysFlag=COMMITS_AND_SUBSCRIBES)).code == 0
+    ext = pull_fields("T") | {"sysFlag": COMMITS_AND_SUBSCRIBES, "commitOffset": 1}
+
+    # The loop stands still here.
+    pulled = call_bare(broker.port, RequestCode.PULL_MESSAGE, ext)
+    broker.broker.take_progress()
+
+    assert pulled.code == 0
+    assert broker.broker.offsets.find("g", "T", 0) == 1
+
+
+async def test_a_client_whose_commit_fails_is_closed_and_others_are_served(
+    broker, connect, monkeypatch
+):
+    failing, other = await connect(broker), await connect(broker)
+    await failing.send("T", b"x")
+    assert (await failing.pull("T", sysFlag=COMMITS_AND_SUBSCRIBES)).code == 0
+
+    def fail(*_args):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(BrokerSession, "commit", fail)
+    pull = failing.start_pull("T", sysFlag=COMMITS_AND_SUBSCRIBES, commitOffset=1)
+    question = failing.start(RequestCode.GET_MAX_OFFSET, {"topic": "T", "queueId": 0})
+
+    await asyncio.wait_for(failing.closed.wait(), PATIENCE_S)
+    assert (await other.call(RequestCode.GET_MAX_OFFSET, {"topic": "T", "queueId": 0})).code == 0
+    await asyncio.gather(pull, question, return_exceptions=True)
 
 
 async def test_many_requests_of_one_client_take_turns_with_those_of_others(

@@ -110,7 +110,7 @@ class Member:
             if has_messages:
                 self.lane.with_messages.add(name)
 
-    def pop(self, caller=None, **fields):
+    def pop(self, caller=None, *, fault=None, **fields):
         known = {
             "consumerGroup": "billing",
             "topic": "orders",
@@ -127,6 +127,8 @@ class Member:
 
         def serve_here():
             self.served += 1
+            if fault is not None:
+                raise fault
             return answer(command, remark="here")
 
         return caller, self.pops.serve(caller, command, header, serve_here)
@@ -156,6 +158,22 @@ async def test_o29_own_queues_are_served_first_and_without_an_error_for_the_lock
 
     assert (await caller.answer()).remark == "here"
     assert member.owners.asked == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (OSError("the disk is full"), ResponseCode.SERVICE_NOT_AVAILABLE),
+        (KeyError("a mistake"), ResponseCode.SYSTEM_ERROR),
+    ],
+)
+async def test_a_pop_that_fails_here_is_answered(member, fault, code):
+    member.own(range(7))
+    member.own([7], owner=2)
+
+    caller, _ = member.pop(fault=fault)
+
+    assert (await caller.answer()).code == code
 
 
 async def test_the_queues_of_other_members_are_asked_for_in_turn_o29(member):

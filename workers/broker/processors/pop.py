@@ -166,6 +166,8 @@ async def _pop_from_disk(
     for name, _, queue_count in () if header.is_ordered else _retry_topics(broker, header):
         for queue_id in range(queue_count):
             await read((name, queue_id, header.consumer_group))
+    if caller.is_gone:
+        return b""
     # The facts may have changed meanwhile.
     _check_role(broker, header.topic)
     grant, _ = check_pop(broker, header)

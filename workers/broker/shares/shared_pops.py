@@ -26,6 +26,7 @@ from backend.rules.consumer_group import consumer_group_name_fault
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.errors import Refusal
 from workers.broker.requests.caller import Caller
+from workers.broker.requests.faults import explain
 from workers.broker.routing.member_links import MemberLinks
 from workers.broker.shares.member_shares import ShareName
 
@@ -242,8 +243,8 @@ class SharedPops:
     async def _answer(self, waiting: _Pop) -> None:
         try:
             reply = await self._find_reply(waiting)
-        except Refusal as refusal:
-            reply = answer(waiting.command, code=refusal.code, remark=str(refusal), ext=refusal.ext)
+        except Exception as error:  # noqa: BLE001 - no dispatcher waits for this answer
+            reply = explain(waiting.command, error)
         if reply:
             waiting.caller.send(reply)
 

@@ -1554,7 +1554,10 @@ class Clients:
         """Take all that happened, in order."""
 
     def take_progress(self) -> ClientBatch:
-        """Take the commits and the figures of all pulls that were answered until now, alone."""
+        """Take the commits and the figures of all pulls that were answered until now.
+
+        Of the events the batch has those of the clients that came until now.
+        """
 
     def open_gate(self, is_open: bool) -> None:
         """Serve requests, or none of those that are not served yet; parked pulls are answered."""

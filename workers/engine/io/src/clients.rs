@@ -49,7 +49,8 @@ impl Clients {
         self.mail.take_batch()
     }
 
-    /// Take what concerns positions of groups, up to what clients were answered until now.
+    /// Take what concerns positions of groups, up to what clients were answered until now. Of the events it has
+    /// those that say which clients came.
     #[must_use]
     pub fn take_progress(&self) -> Batch {
         self.mail.take_progress()

@@ -136,7 +136,9 @@ impl<A: HotAccess> Driver<A> {
             return;
         };
         if flags.contains(EventFlags::OUT) {
-            peer.flush();
+            if peer.flush() {
+                peer.active_ms = elapsed_ms();
+            }
             self.caught_up(id);
         }
         if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
@@ -231,7 +233,7 @@ impl<A: HotAccess> Driver<A> {
         let is_due = has_rest || (peer.is_broken() && !peer.has_ended);
         if may_serve && is_due {
             self.give_turn(id);
-        } else if !is_gate_open {
+        } else if !is_gate_open && !std::mem::replace(&mut peer.is_gated, true) {
             self.gated.push(id);
         }
         self.close_if_over(id);
@@ -292,7 +294,7 @@ impl<A: HotAccess> Driver<A> {
             Order::TakeTurns => {}
             Order::GateOpened => {
                 for id in std::mem::take(&mut self.gated) {
-                    self.go_on(id);
+                    self.with_peer(id, |peer| peer.is_gated = false);
                 }
             }
             Order::CloseIdle { idle_ms } => {

@@ -9,7 +9,7 @@ use regent_hotpath::Commit;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, read, write};
 
-use crate::events::{Batch, Event, PulledByClient};
+use crate::events::{Batch, Event, PulledByClient, What};
 use crate::output::Bytes;
 
 /// What the owner wants.
@@ -174,6 +174,12 @@ impl Mail {
         pause_count
     }
 
+    /// Whether a turn waits for the end of a pause.
+    #[cfg(test)]
+    pub(crate) fn is_turn_waiting(&self) -> bool {
+        self.resumed.notify_one()
+    }
+
     /// Wait until the turn of a client is over that is served now.
     pub(crate) fn end_turn(&self) {
         drop(self.turn.lock());
@@ -188,10 +194,16 @@ impl Mail {
         self.resumed.notify_all();
     }
 
-    /// Take what concerns positions of groups, before all other events.
+    /// Take what concerns positions of groups, and which clients came, before all other events.
     pub(crate) fn take_progress(&self) -> Batch {
         self.end_turn();
-        self.note(Noted::take_progress)
+        self.note(|noted| {
+            let is_opened = |event: &mut Event| matches!(event.what, What::Opened(_));
+            Batch {
+                events: noted.events.extract_if(.., is_opened).collect(),
+                ..noted.take_progress()
+            }
+        })
     }
 }
 

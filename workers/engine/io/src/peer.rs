@@ -28,6 +28,8 @@ pub(crate) struct Peer {
     pub(crate) is_checking: bool,
     /// Stands among those that take turns.
     pub(crate) has_turn: bool,
+    /// Stands among those that wait for the gate.
+    pub(crate) is_gated: bool,
     /// Was handed much with its last answers, so that it takes turns with others like it.
     pub(crate) takes_bulk: bool,
     /// The owner waits until the client has caught up.
@@ -61,6 +63,7 @@ impl Peer {
             is_set_aside: false,
             is_checking: false,
             has_turn: false,
+            is_gated: false,
             takes_bulk: false,
             is_awaited: false,
             has_ended: false,
@@ -119,12 +122,14 @@ impl Peer {
         }
     }
 
-    /// Write as much as the socket takes.
-    pub(crate) fn flush(&mut self) {
+    /// Write as much as the socket takes. Returns whether it took any.
+    pub(crate) fn flush(&mut self) -> bool {
         let before = self.output.size();
         let outcome = self.output.flush(self.socket.as_fd());
-        self.client.drop_unwritten(before - self.output.size());
+        let taken = before - self.output.size();
+        self.client.drop_unwritten(taken);
         self.note(outcome);
+        taken > 0
     }
 
     fn note(&mut self, outcome: Result<(), Errno>) {

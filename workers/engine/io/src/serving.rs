@@ -39,37 +39,36 @@ struct Turn {
 impl<A: HotAccess> Driver<A> {
     /// Serve the next bytes of a client.
     pub(crate) fn serve_next(&mut self, id: u64) {
-        let is_gate_open = self.mail.is_gate_open.load(Ordering::SeqCst);
-        let Some(peer) = self.peers.get_mut(&id) else {
-            return;
-        };
-        if !peer.may_serve(is_gate_open) {
-            self.go_on(id);
-            return;
-        }
-        let mut buffer = std::mem::take(&mut self.buffer);
-        if peer.input.is_empty() {
-            match read(&peer.socket, &mut buffer[..SLICE_BYTES]) {
-                Ok(0) => peer.has_ended = true,
-                Ok(size) => self.serve(id, &buffer[..size]),
-                Err(Errno::AGAIN | Errno::INTR) => {}
-                Err(failure) => {
-                    peer.has_ended = true;
-                    peer.break_off(failure);
+        let mail = Arc::clone(&self.mail);
+        let turn = mail.begin_turn();
+        // Who closes the gate waits for the end of this turn.
+        let is_gate_open = mail.is_gate_open.load(Ordering::SeqCst);
+        let peer = self.peers.get_mut(&id);
+        if let Some(peer) = peer.filter(|peer| peer.may_serve(is_gate_open)) {
+            let mut buffer = std::mem::take(&mut self.buffer);
+            if peer.input.is_empty() {
+                match read(&peer.socket, &mut buffer[..SLICE_BYTES]) {
+                    Ok(0) => peer.has_ended = true,
+                    Ok(size) => self.serve(id, &buffer[..size]),
+                    Err(Errno::AGAIN | Errno::INTR) => {}
+                    Err(failure) => {
+                        peer.has_ended = true;
+                        peer.break_off(failure);
+                    }
                 }
+            } else {
+                let input = std::mem::take(&mut peer.input);
+                self.serve(id, &input);
             }
-        } else {
-            let input = std::mem::take(&mut peer.input);
-            self.serve(id, &input);
+            self.buffer = buffer;
         }
-        self.buffer = buffer;
+        drop(turn);
         self.go_on(id);
     }
 
-    /// Pass bytes to the hot path, and keep what it leaves.
+    /// Pass bytes to the hot path in a turn, and keep what it leaves.
     fn serve(&mut self, id: u64, bytes: &[u8]) {
-        let (access, mail) = (Arc::clone(&self.access), Arc::clone(&self.mail));
-        let _turn = mail.begin_turn();
+        let access = Arc::clone(&self.access);
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };

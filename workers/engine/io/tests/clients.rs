@@ -382,6 +382,26 @@ fn the_owner_gets_what_is_left_in_order_and_behind_the_commits_before_it() {
     }
 }
 
+/// A commit is recorded for a client whose coming its owner has not heard of yet.
+#[test]
+fn what_is_taken_of_progress_names_the_clients_that_came_before() {
+    let broker = Broker::start();
+    let mut peer = broker.connect();
+    peer.write(&send(1, Encoding::Json, b"one"));
+    peer.write(&pull(2, 0, COMMIT, 1));
+    peer.write(&cold(3));
+    peer.read(2);
+
+    let progress = broker.clients.take_progress();
+
+    let client = client_of(&progress);
+    let commits = progress.commits.iter();
+    let commits: Vec<_> = commits.map(|(id, it)| (*id, it.offset)).collect();
+    assert_eq!((commits, progress.events.len()), (vec![(client.id, 1)], 1));
+    let rest = broker.hear_requests(1);
+    assert_eq!((requests_of(&rest.events), rest.events.len()), (vec![3], 1));
+}
+
 #[test]
 fn replicas_are_sent_what_answers_wait_for_and_nothing_otherwise() {
     let broker = Broker::start();

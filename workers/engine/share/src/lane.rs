@@ -169,12 +169,15 @@ impl Lane {
         }
     }
 
-    /// What each of some records would do after those before it, as one unit.
+    /// What each of some records would do after those before it, as one unit: the decision before they are appended.
+    ///
+    /// It is stricter than [`Lane::apply`], which takes what is in the lane: it hands nothing out behind the window.
     ///
     /// # Errors
     /// One of them has no effect: its place, and why.
     pub fn judge_unit(&self, records: &[Record]) -> Result<Vec<Applied>, (usize, Refused)> {
         if let [record] = records {
+            self.check_window(record).map_err(|refused| (0, refused))?;
             let applied = self.judge(record).map_err(|refused| (0, refused))?;
             return Ok(vec![applied]);
         }
@@ -189,8 +192,25 @@ impl Lane {
         };
         let outcomes = records.iter().enumerate();
         outcomes
-            .map(|(at, record)| part.apply(record).map_err(|refused| (at, refused)))
+            .map(|(at, record)| {
+                let fits = part.check_window(record);
+                let applied = fits.and_then(|()| part.apply(record));
+                applied.map_err(|refused| (at, refused))
+            })
             .collect()
+    }
+
+    /// Check that a record hands out no message behind the window: its share queue could not be written down.
+    fn check_window(&self, record: &Record) -> Result<(), Refused> {
+        let Body::Acquire { ranges, .. } = &record.body else {
+            return Ok(());
+        };
+        let start = self.queues.get(&record.sq_id).map(|it| it.queue.start());
+        let limit = start.map(|start| start.saturating_add(crate::WINDOW));
+        if limit.is_some() && ranges.end() > limit {
+            return Err(Refused::Outside);
+        }
+        Ok(())
     }
 
     /// What a record would do: the decision that [`Lane::apply`] carries out.

@@ -278,3 +278,39 @@ fn replay(lane: &mut Lane, bytes: &[u8]) {
         lane.apply(&record).unwrap();
     }
 }
+
+/// Otherwise no reader would take the next snapshot.
+#[test]
+fn a_unit_hands_out_no_message_behind_the_window() {
+    let mut lane = wired();
+    lane.apply(&record(1, 0, Body::Own { member: 1 })).unwrap();
+    let acquire = |ranges: Ranges| {
+        let body = Body::Acquire {
+            delivery: Delivery {
+                pop_time_ms: 1000,
+                tag: 1,
+            },
+            client: 7,
+            ranges,
+            deadline_ms: 2000,
+        };
+        record(1, 0, body)
+    };
+    let far = acquire([0, WINDOW].into_iter().collect());
+    let front = Body::Gap {
+        ranges: Ranges::of(0..WINDOW),
+    };
+
+    assert_eq!(
+        lane.judge_unit(std::slice::from_ref(&far)),
+        Err((0, Refused::Outside))
+    );
+    let near = acquire(Ranges::of(WINDOW - 1..WINDOW));
+    assert_eq!(
+        lane.judge_unit(&[near.clone(), far]),
+        Err((1, Refused::Outside))
+    );
+    assert!(lane.judge_unit(&[near]).is_ok());
+    let behind = acquire([WINDOW, 2 * WINDOW - 1].into_iter().collect());
+    assert!(lane.judge_unit(&[record(1, 0, front), behind]).is_ok());
+}

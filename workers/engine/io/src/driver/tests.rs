@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::access::Unusable;
+use crate::output::Bytes;
 
 struct Shared {
     hot: HotPath,
@@ -230,5 +231,82 @@ fn a_client_that_hung_up_while_the_gate_is_closed_is_served_once_it_opens() {
     }
 
     assert!(driver.access.with(Store::max_position).unwrap() > end);
+    assert!(driver.peers.is_empty());
+}
+
+#[test]
+fn a_client_waits_for_the_gate_once_whatever_it_is_sent_meanwhile() {
+    let mut driver = driver();
+    let (mut sender, id) = connect(&mut driver);
+    driver.mail.is_gate_open.store(false, Ordering::SeqCst);
+    sender.write_all(&send()).unwrap();
+
+    for _ in 0..100 {
+        driver.on_event(id, EventFlags::IN);
+        driver.carry_out(Order::Taken {
+            client: id,
+            count: 1,
+        });
+    }
+
+    assert_eq!(driver.gated, [id]);
+    driver.mail.is_gate_open.store(true, Ordering::SeqCst);
+    driver.carry_out(Order::GateOpened);
+    driver.on_event(id, EventFlags::IN);
+    assert!(received(&mut sender) > 0);
+}
+
+#[test]
+fn a_gate_that_closes_before_a_turn_begins_lets_its_client_wait() {
+    let mut driver = driver();
+    let (mut sender, id) = connect(&mut driver);
+    let end = driver.access.with(Store::max_position).unwrap();
+    let mail = Arc::clone(&driver.mail);
+    sender.write_all(&send()).unwrap();
+    mail.pause();
+    let thread = std::thread::spawn(move || {
+        driver.on_event(id, EventFlags::IN);
+        driver
+    });
+    while !mail.is_turn_waiting() {
+        std::thread::yield_now();
+    }
+
+    mail.is_gate_open.store(false, Ordering::SeqCst);
+    mail.end_turn();
+    mail.resume();
+
+    let mut driver = thread.join().unwrap();
+    assert_eq!(driver.access.with(Store::max_position), Ok(end));
+    mail.is_gate_open.store(true, Ordering::SeqCst);
+    driver.carry_out(Order::GateOpened);
+    driver.on_event(id, EventFlags::IN);
+    driver.take_turns(Instant::now());
+    assert!(driver.access.with(Store::max_position).unwrap() > end);
+}
+
+#[test]
+fn a_client_that_slowly_reads_a_long_answer_is_not_idle() {
+    let mut driver = driver();
+    let (mut reader, id) = connect(&mut driver);
+    let answer: [Bytes; 2] = [Box::new(Vec::new()), Box::new(vec![b'x'; 4 << 20])];
+    let size = (*answer[1]).as_ref().len();
+    driver.peers[&id].client.add_unwritten(size);
+    driver.carry_out(Order::Send {
+        client: id,
+        pieces: answer,
+    });
+    let close_idle = Order::CloseIdle { idle_ms: 60_000 };
+    driver.peers.get_mut(&id).unwrap().active_ms -= 120_000;
+
+    assert!(received(&mut reader) > 0);
+    driver.on_event(id, EventFlags::OUT);
+    driver.carry_out(close_idle);
+
+    assert!(driver.peers.contains_key(&id));
+    // One that reads nothing is.
+    driver.peers.get_mut(&id).unwrap().active_ms -= 120_000;
+    driver.on_event(id, EventFlags::OUT);
+    driver.carry_out(Order::CloseIdle { idle_ms: 60_000 });
     assert!(driver.peers.is_empty());
 }
