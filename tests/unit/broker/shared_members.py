@@ -57,6 +57,8 @@ class Shares:
         self.lane, self.id = lane, broker_id
         self.serving = {}
         self.is_cut_off = False
+        self.gate = asyncio.Event()
+        self.gate.set()
         self.shared_topics = {"orders"}
 
     def is_shared(self, topic):
@@ -79,6 +81,7 @@ class Shares:
         return self.serving
 
     async def own(self, name, epoch):
+        await self.gate.wait()
         await asyncio.sleep(0)
         if self.is_cut_off:
             raise ConnectionError("the sequencer does not answer")
@@ -202,7 +205,7 @@ class Group:
                 one.look()
             await settle()
             for broker_id, one in self.keepers.items():
-                if one.is_due or self.clock >= next_beat:
+                if one.is_due or (self.clock >= next_beat and one.has_to_beat):
                     await self.beat(broker_id)
             if self.clock >= next_beat:
                 next_beat = self.clock + 1.0
