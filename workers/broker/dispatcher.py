@@ -5,49 +5,23 @@ This is the only place with a broad `except`: an error of one processor must not
 
 from collections.abc import Awaitable
 from inspect import isawaitable
-from typing import Final
 
-import structlog
-from regent_engine import Command, PullGrant, StoreError
+from regent_engine import Command, PullGrant
 
-from backend.remoting.command import answer
-from backend.remoting.headers import InvalidHeader
 from backend.remoting.headers.fencing import FENCE_FIELD
-from backend.remoting.java_json import InvalidJson
-from backend.remoting.names import InvalidName
-from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
-from workers.broker.errors import NotLeading, Refusal, Unconfirmed
+from workers.broker.errors import NotLeading
 from workers.broker.logical.forwarding import POP_CODES, forward, may_forward
 from workers.broker.processors import load
 from workers.broker.processors.pop import check_again as check_pop_again
 from workers.broker.processors.pulling import check_pull, retry_answer
 from workers.broker.requests.caller import Caller
+from workers.broker.requests.explaining import explain
 from workers.broker.requests.fenced_changes import carry_out
 from workers.broker.requests.serving import Outcome, Served, find_served, refuse_unknown
 from workers.broker.shares.shared_pops import nothing_answer
 
-log = structlog.get_logger()
-
 load()
-
-_FAULTS: Final[tuple[tuple[type[Exception], ResponseCode], ...]] = (
-    (InvalidHeader, ResponseCode.SYSTEM_ERROR),
-    (InvalidJson, ResponseCode.SYSTEM_ERROR),
-    (InvalidName, ResponseCode.INVALID_PARAMETER),
-    # Errors of writing state files, above all on a full disk.
-    (OSError, ResponseCode.SERVICE_NOT_AVAILABLE),
-)
-_STORE_FAULTS: Final = {
-    "illegal_message": ResponseCode.MESSAGE_ILLEGAL,
-    "properties_too_large": ResponseCode.MESSAGE_ILLEGAL,
-    "blank_properties": ResponseCode.MESSAGE_ILLEGAL,
-    "corrupt": ResponseCode.SYSTEM_ERROR,
-    # The same request would take as long again.
-    "search_too_long": ResponseCode.SYSTEM_ERROR,
-    "index_behind": ResponseCode.SYSTEM_BUSY,
-    "queue_sealed": ResponseCode.NOT_LEADER_FOR_QUEUE,
-}
 
 
 class Dispatcher:
@@ -71,7 +45,7 @@ class Dispatcher:
         except NotLeading as refusal:
             return _finish(command, self._forward(caller, command, served, refusal))
         except Exception as error:  # noqa: BLE001 - see above
-            return _explain(command, error)
+            return explain(command, error)
         if outcome is None or isinstance(outcome, bytes):
             return outcome
         return _finish(command, self._or_forward(caller, command, served, outcome))
@@ -88,7 +62,7 @@ class Dispatcher:
             is_pop = command.code in POP_CODES
             return nothing_answer(command) if is_pop else retry_answer(command)
         except Exception as error:  # noqa: BLE001 - see above
-            return _explain(command, error)
+            return explain(command, error)
 
     def _serve(self, caller: Caller, command: Command, served: Served) -> Outcome:
         if not served.is_for_this_broker(command):
@@ -135,20 +109,4 @@ async def _finish(command: Command, outcome: Awaitable[bytes]) -> bytes:
     try:
         return await outcome
     except Exception as error:  # noqa: BLE001 - see above
-        return _explain(command, error)
-
-
-def _explain(command: Command, error: Exception) -> bytes:
-    if isinstance(error, Refusal | Unconfirmed):
-        return answer(command, code=error.code, remark=str(error), ext=error.ext)
-    if isinstance(error, StoreError):
-        code = _STORE_FAULTS.get(error.code, ResponseCode.SERVICE_NOT_AVAILABLE)
-        log.warning("store_refused", request_code=command.code, code=error.code, reason=str(error))
-        return answer(command, code=code, remark=f"{error.code}: {error}")
-    for kind, code in _FAULTS:
-        if isinstance(error, kind):
-            return answer(command, code=code, remark=str(error))
-    log.error("request_failed", request_code=command.code, exc_info=error)
-    return answer(
-        command, code=ResponseCode.SYSTEM_ERROR, remark=f"internal error: {type(error).__name__}"
-    )
+        return explain(command, error)

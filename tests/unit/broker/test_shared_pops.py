@@ -99,6 +99,7 @@ class Member:
         self.pops = SharedPops(broker)
         self.pops._links = self.owners
         self.served = 0
+        self.fault = None
 
     def own(self, queue_ids, owner=HERE, *, has_messages=True):
         for queue_id in queue_ids:
@@ -126,6 +127,8 @@ class Member:
 
         def serve_here():
             self.served += 1
+            if self.fault is not None:
+                raise self.fault
             return answer(command, remark="here")
 
         return caller, self.pops.serve(caller, command, header, serve_here)
@@ -330,3 +333,34 @@ async def test_a_broker_that_stops_answers_the_pops_that_wait(member):
     assert (await caller.answer()).code == ResponseCode.POLLING_TIMEOUT
     with pytest.raises(Refusal):
         member.pop()
+
+
+async def test_a_pop_that_waits_ends_once_the_topic_is_in_primary_mode(member):
+    # Its share queues have no owner then, and no record of one comes: the master is asked next.
+    member.own(range(4), owner=2)
+    member.own(range(4, 8), owner=1)
+    member.owners.replies = {1: nothing, 2: nothing}
+    caller, _ = member.pop()
+    await settle()
+
+    member.shares.shared_topics.clear()
+
+    async with asyncio.timeout(15):
+        assert (await caller.answer()).code == ResponseCode.POLLING_TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (OSError("no space left on device"), ResponseCode.SERVICE_NOT_AVAILABLE),
+        (ValueError("unexpected"), ResponseCode.SYSTEM_ERROR),
+    ],
+)
+async def test_a_pop_that_waits_is_answered_if_this_member_fails_to_serve_it(member, fault, code):
+    member.fault = fault
+    caller, _ = member.pop()
+    await settle()
+
+    member.own(range(8))
+
+    assert (await caller.answer()).code == code

@@ -9,6 +9,7 @@ for each consumer: that was the lesson of Qpid (queue-ownership.md 3.2).
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,7 @@ from backend.rules.consumer_group import consumer_group_name_fault
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.errors import Refusal
 from workers.broker.requests.caller import Caller
+from workers.broker.requests.explaining import explain
 from workers.broker.routing.member_links import MemberLinks
 from workers.broker.shares.member_shares import ShareName
 
@@ -149,7 +151,7 @@ class SharedPops:
         waiting = _Pop(caller, command, header, serve_here, ends_at_s)
         task = asyncio.create_task(self._answer(waiting))
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(partial(self._done, waiting))
         return None
 
     def close(self) -> None:
@@ -245,16 +247,16 @@ class SharedPops:
         return any(name not in seen or seen[name].has_messages for name in names)
 
     async def _answer(self, waiting: _Pop) -> None:
-        try:
-            reply = await self._find_reply(waiting)
-        except Refusal as refusal:
-            reply = answer(waiting.command, code=refusal.code, remark=str(refusal), ext=refusal.ext)
+        reply = await self._find_reply(waiting)
         if reply:
             waiting.caller.send(reply)
 
     async def _find_reply(self, waiting: _Pop) -> bytes | None:
         """Return the answer of an owner, or of this member; None if the client is gone."""
         while not waiting.caller.is_gone:
+            if not self._broker.member_shares.is_shared(waiting.header.topic):
+                # The mode has changed: the client asks again, at the master.
+                return nothing_answer(waiting.command)
             # A topic may get queues meanwhile, and its consumer group a retry topic.
             split = self._split(self._names(waiting.header))
             self._want(waiting, split)
@@ -359,10 +361,10 @@ class SharedPops:
                 log.warning("message_not_released", topic=record.topic, reason=str(error))
                 return
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _done(self, waiting: _Pop, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("shared_pop_failed", exc_info=error)
+            waiting.caller.send(explain(waiting.command, error))
 
 
 def nothing_answer(command: Command) -> bytes:
