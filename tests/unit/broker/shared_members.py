@@ -71,6 +71,13 @@ class Shares:
             for name, epoch in lane.epochs.items()
         }
 
+    def seen_of(self, pairs):
+        return {name: one for name, one in self.seen().items() if (name.topic, name.group) in pairs}
+
+    @property
+    def is_any_owned(self):
+        return any(owner is not None for owner in self.lane.owners.values())
+
     def owned(self):
         lane = self.lane
         self.serving = {

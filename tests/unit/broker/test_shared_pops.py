@@ -160,6 +160,23 @@ async def test_o29_own_queues_are_served_first_and_without_an_error_for_the_lock
     assert member.owners.asked == []
 
 
+async def test_a_pop_reads_the_share_queues_of_its_own_group_and_topic_only(member):
+    member.own([0], has_messages=False)
+    member.own(range(4, 8), owner=2)
+    member.owners.replies = {2: says("from 2")}
+    member.lane.name(ShareName("others", 0, "billing"))
+    found, read = member.shares.seen, []
+
+    def seen_of(pairs):
+        read.append(set(pairs))
+        return {name: one for name, one in found().items() if name.topic == "orders"}
+
+    member.shares.seen_of, member.shares.seen = seen_of, None
+
+    assert (await member.pop()[0].answer()).remark == "from 2"
+    assert read == [{("orders", "billing")}]
+
+
 async def test_the_queues_of_other_members_are_asked_for_in_turn_o29(member):
     member.own([0], has_messages=False)
     member.own(range(1, 4), owner=1)

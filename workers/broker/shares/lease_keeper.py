@@ -28,7 +28,7 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.names import pop_retry_topic
 from workers.broker.errors import Refusal
 from workers.broker.replication.controller_client import ControllerRefused
-from workers.broker.shares.member_shares import SeenShare, ShareName
+from workers.broker.shares.member_shares import SeenShare, ShareName, pairs_of
 
 if TYPE_CHECKING:
     from workers.broker.shares.credit import Credit
@@ -235,7 +235,7 @@ class LeaseKeeper:
     def _is_used_now(self) -> bool:
         if self._leases or self._released or self.wanted:
             return True
-        return any(one.owner is not None for one in self._shares.seen().values())
+        return self._shares.is_any_owned
 
     @property
     def has_to_beat(self) -> bool:
@@ -403,9 +403,7 @@ class LeaseKeeper:
         now_s, owned = self._now_s(), self._shares.owned()
         if self._is_used_now():
             self._used_until_s = now_s + self._ttl_s
-        # It grows with all share queues of the group.
-        reads_lane = self._awaited or self.wanted or self.is_silent
-        seen = self._shares.seen() if reads_lane else {}
+        seen = self._shares.seen_of(pairs_of(self._awaited | self._wanted_until_s.keys()))
         for name, lease in list(self._leases.items()):
             self._check(name, lease, owned.get(name), seen.get(name, _UNKNOWN), now_s)
         for name in owned.keys() - self._leases.keys():
@@ -416,7 +414,7 @@ class LeaseKeeper:
         }
         if self.is_silent and now_s >= self._falls_back_at_s and self._is_sequencer():
             self._falls_back_at_s = now_s + FALLBACK_S
-            self._fall_back(seen)
+            self._fall_back()
         self._look_at_wanted({name: seen.get(name, _UNKNOWN) for name in self.wanted})
 
     def _check(
@@ -454,8 +452,9 @@ class LeaseKeeper:
             return not self._is_sequencer()
         return now_s >= lease.stops_at_s
 
-    def _fall_back(self, seen: Mapping[ShareName, SeenShare]) -> None:
+    def _fall_back(self) -> None:
         """Own what has no living lease, since no arbiter answers: this is the sequencer (O25)."""
+        seen = self._shares.seen()
         lapsed = {name for name, one in seen.items() if one.owner is not None}
         for name in (lapsed | self.wanted) - self._leases.keys():
             lease = self._leases[name] = _Lease(epoch=0, stops_at_s=None)
