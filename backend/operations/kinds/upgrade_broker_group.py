@@ -78,6 +78,7 @@ async def preview(
         ),
         checks=(
             _check_effect(view, version),
+            _check_version(version),
             _check_members(view),
             _check_copies(view),
             _check_strangers(view),
@@ -154,6 +155,17 @@ def _check_effect(view: GroupView, version: int) -> Check:
         why = f"the master writes version {view.group.written_version} until the limit ends"
         return Check(name, CheckVerdict.PASS, why)
     why = f"the group and each of its brokers have protocol version {version} already"
+    return Check(name, CheckVerdict.BLOCK, why)
+
+
+def _check_version(version: int) -> Check:
+    name = "the version is known"
+    if version <= PROTOCOL_VERSION:
+        return Check(name, CheckVerdict.PASS, f"the newest that is known is {PROTOCOL_VERSION}")
+    why = (
+        f"the control plane knows the versions up to {PROTOCOL_VERSION}: upgrade it first, or name"
+        " one of these"
+    )
     return Check(name, CheckVerdict.BLOCK, why)
 
 

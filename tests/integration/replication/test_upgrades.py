@@ -11,6 +11,7 @@ import pytest
 from regent_engine import decode_records
 
 from backend.domain.operation import OperationState, StepState
+from backend.domain.plan import CheckVerdict
 from backend.operations.actions.protocol_versions import CompactShares
 from backend.operations.engine import following, orders
 from backend.operations.engine.kind import Waiting
@@ -341,3 +342,14 @@ async def test_a_lowering_that_stops_in_the_middle_is_undone(group, upgrader, mo
     assert ended.state is OperationState.DONE, (ended.outcome, ended.read_back)
     assert await upgrader.versions() == (2, {1: 2, 2: 2})
     assert (await upgrader.view()).group.version_limit is None
+
+
+async def test_an_upgrade_to_a_version_that_nobody_knows_is_blocked(group, upgrader):
+    # Else it would wait for a release that does not exist.
+    await group.add()
+    await group.await_state(1, 1, {1})
+
+    planned = await upgrader.plan("upgrade_broker_group", broker_group_name=GROUP, version=99)
+
+    (check,) = (one for one in planned.plan.checks if one.verdict is CheckVerdict.BLOCK)
+    assert "up to 2: upgrade it first" in check.why
