@@ -22,7 +22,8 @@ def release_shared_messages(given: Given) -> Mapping[str, Any]:
     """Deliver messages again at once whose client is gone, without waiting for the end of its time.
 
     Without --client, the messages of all clients that are gone are released. A message that
-    another client received meanwhile stays with that client. There is no undo.
+    another client received meanwhile stays with that client. In SHARED mode, a client that received
+    a message from another member than the master is not known to be gone. There is no undo.
 
     Examples:
         regent queue share release billing orders 3 --broker-group broker-a --dry-run

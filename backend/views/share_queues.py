@@ -141,7 +141,10 @@ class ShareMessageOut(Copied[ShareMessage]):
     offset: Annotated[Int64, Text("Offset of the message in its queue.")]
     holder: Annotated[
         Holder | None,
-        Text("Whether the consumer that has it is connected. Null if no consumer has it."),
+        Text(
+            "Whether the consumer that has it is connected. A consumer of another member than the"
+            " master passes for connected. Null if no consumer has it."
+        ),
     ]
     client_id: Annotated[
         str | None,

@@ -194,7 +194,7 @@ class Broker:
             self.member_shares,
             ask=ask,
             is_sequencer=lambda: self.membership.role_id == MASTER_ID,
-            credit=Credit(self.hot, self.elapsed_ms),
+            credit=Credit(self.hot),
             now_s=elapsed_s,
         )
         return self.lease_keeper

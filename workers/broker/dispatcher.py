@@ -17,7 +17,7 @@ from workers.broker.processors import load
 from workers.broker.processors.pop import check_again as check_pop_again
 from workers.broker.processors.pulling import check_pull, retry_answer
 from workers.broker.requests.caller import Caller
-from workers.broker.requests.faults import explain
+from workers.broker.requests.explaining import explain
 from workers.broker.requests.fenced_changes import carry_out
 from workers.broker.requests.serving import Outcome, Served, find_served, refuse_unknown
 from workers.broker.shares.shared_pops import nothing_answer

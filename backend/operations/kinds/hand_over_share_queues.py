@@ -61,7 +61,7 @@ async def read_facts(order: HandOverShareQueues, context: OperationContext) -> F
         if lease.owner is not None
         and (next_id := wanted.get(queue, successor_id)) is not None
         and lease.owner.broker_id != next_id
-        and _is_meant(order, queue, lease)
+        and (queue in wanted if order.queues else _is_meant(order, queue, lease))
     }
     if not moves and (successor_id is not None or order.queues):
         raise ShareLeasesNotFound(order.cluster_name, order.broker_group_name)
@@ -129,8 +129,6 @@ KIND: Final = Kind(
 
 
 def _is_meant(order: HandOverShareQueues, queue: ShareQueueName, lease: ShareLease) -> bool:
-    if order.queues:
-        return any(one.name == queue for one in order.queues)
     owner_id = None if lease.owner is None else lease.owner.broker_id
     wishes = (
         (order.owner_id, owner_id),

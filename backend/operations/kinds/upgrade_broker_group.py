@@ -65,6 +65,7 @@ async def preview(
         steps=planned_steps(_actions(order, view)),
         changes=(
             Difference("protocol version", str(view.group.protocol_version), str(version)),
+            *_limit_change(view, version),
             *(
                 Difference(f"version of broker {one.broker_id}", version_text(one), str(version))
                 for one in older
@@ -77,6 +78,7 @@ async def preview(
         ),
         checks=(
             _check_effect(view, version),
+            _check_version(version),
             _check_members(view),
             _check_copies(view),
             _check_strangers(view),
@@ -134,6 +136,12 @@ def _actions(order: UpgradeBrokerGroup, view: GroupView) -> list[Action]:
     return actions
 
 
+def _limit_change(view: GroupView, version: int) -> list[Difference]:
+    limit = view.group.version_limit
+    is_ended = limit is not None and limit < version
+    return [Difference("limit of the version", str(limit), "none")] if is_ended else []
+
+
 def _check_effect(view: GroupView, version: int) -> Check:
     name = "something changes"
     older = list_older(view, version)
@@ -143,7 +151,21 @@ def _check_effect(view: GroupView, version: int) -> Check:
     if view.group.protocol_version < version:
         why = f"each broker has version {version}, and the group gets it"
         return Check(name, CheckVerdict.PASS, why)
+    if view.group.written_version < version:
+        why = f"the master writes version {view.group.written_version} until the limit ends"
+        return Check(name, CheckVerdict.PASS, why)
     why = f"the group and each of its brokers have protocol version {version} already"
+    return Check(name, CheckVerdict.BLOCK, why)
+
+
+def _check_version(version: int) -> Check:
+    name = "the version is known"
+    if version <= PROTOCOL_VERSION:
+        return Check(name, CheckVerdict.PASS, f"the newest that is known is {PROTOCOL_VERSION}")
+    why = (
+        f"the control plane knows the versions up to {PROTOCOL_VERSION}: upgrade it first, or name"
+        " one of these"
+    )
     return Check(name, CheckVerdict.BLOCK, why)
 
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from backend.remoting import java_json
+from backend.remoting.bodies.shares import ShareMessagesBody
 from backend.remoting.request_code import RequestCode
 from backend.rules.attributes import SHARED_MODE
 from tests.integration.broker.client import Client
@@ -453,3 +454,18 @@ async def next_master(members):
     (other,) = set(members.members) - {master}
     await eventually(lambda: members[other].shares.follows)
     return master
+
+
+async def test_a_message_with_a_consumer_of_another_member_does_not_pass_for_one_of_a_gone_client(
+    members,
+):
+    # Else a release, which means the messages of gone clients, would deliver it a second time.
+    await members.send(1, 1)
+    await members.own(2)
+    assert len(await pop_some(members[2])) == 1
+
+    fields = {"topic": TOPIC, "queueId": 0, "consumerGroup": CONSUMERS}
+    told = await members[1].client.call(RequestCode.GET_SHARE_MESSAGES, fields)
+
+    (message,) = java_json.decode(told.body, ShareMessagesBody).messages
+    assert (message.is_acquired, message.is_connected, message.client_id) == (True, True, None)

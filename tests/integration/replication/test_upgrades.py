@@ -11,7 +11,10 @@ import pytest
 from regent_engine import decode_records
 
 from backend.domain.operation import OperationState, StepState
-from backend.operations.engine import orders
+from backend.domain.plan import CheckVerdict
+from backend.operations.actions.protocol_versions import CompactShares
+from backend.operations.engine import following, orders
+from backend.operations.engine.kind import Waiting
 from backend.remoting.errors import RemotingError
 from backend.remoting.names import share_state_topic
 from backend.remoting.request_code import RequestCode
@@ -310,3 +313,43 @@ async def test_an_upgrade_stops_between_two_brokers_and_ends_a_limit(group, upgr
     assert (await upgrader.look(second.id)).state is OperationState.DONE
     assert await upgrader.versions() == (2, {1: 2, 2: 2})
     assert (await upgrader.view()).group.version_limit is None
+
+
+async def test_a_lowering_that_stops_in_the_middle_is_undone(group, upgrader, monkeypatch):
+    # The limit is there, and the version of the group is the later one still.
+    await group.add_many(2)
+    lowered = await upgrader.begin("lower_protocol_version", version=1)
+
+    async def wait(*_):
+        raise Waiting("the master does not answer", None)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CompactShares, "do", wait)
+        await upgrader.run(lowered.id)
+        await orders.cancel_operation(lowered.id, ANNA, upgrader.context)
+        await upgrader.run(lowered.id)
+    stopped = await upgrader.look(lowered.id)
+    assert stopped.outcome == "cancelled after 1 of 3 steps"
+    assert (await upgrader.view()).group.version_limit == 1
+
+    back = await following.undo_operation(lowered.id, ANNA, upgrader.context)
+
+    assert back.plan.block is None, back.plan.checks
+    (limit,) = (one for one in back.plan.changes if one.what == "limit of the version")
+    assert (limit.before, limit.after) == ("1", "none")
+    await upgrader.confirm(back)
+    ended = await upgrader.end(back.id)
+    assert ended.state is OperationState.DONE, (ended.outcome, ended.read_back)
+    assert await upgrader.versions() == (2, {1: 2, 2: 2})
+    assert (await upgrader.view()).group.version_limit is None
+
+
+async def test_an_upgrade_to_a_version_that_nobody_knows_is_blocked(group, upgrader):
+    # Else it would wait for a release that does not exist.
+    await group.add()
+    await group.await_state(1, 1, {1})
+
+    planned = await upgrader.plan("upgrade_broker_group", broker_group_name=GROUP, version=99)
+
+    (check,) = (one for one in planned.plan.checks if one.verdict is CheckVerdict.BLOCK)
+    assert "up to 2: upgrade it first" in check.why

@@ -57,6 +57,8 @@ class Shares:
         self.lane, self.id = lane, broker_id
         self.serving = {}
         self.is_cut_off = False
+        self.gate = asyncio.Event()
+        self.gate.set()
         self.shared_topics = self.topics_with_turns = {"orders"}
 
     def takes_turns(self, topic):
@@ -72,6 +74,13 @@ class Shares:
             for name, epoch in lane.epochs.items()
         }
 
+    def seen_of(self, pairs):
+        return {name: one for name, one in self.seen().items() if (name.topic, name.group) in pairs}
+
+    @property
+    def is_any_owned(self):
+        return any(owner is not None for owner in self.lane.owners.values())
+
     def owned(self):
         lane = self.lane
         self.serving = {
@@ -82,6 +91,7 @@ class Shares:
         return self.serving
 
     async def own(self, name, epoch):
+        await self.gate.wait()
         await asyncio.sleep(0)
         if self.is_cut_off:
             raise ConnectionError("the sequencer does not answer")
@@ -205,7 +215,7 @@ class Group:
                 one.look()
             await settle()
             for broker_id, one in self.keepers.items():
-                if one.is_due or self.clock >= next_beat:
+                if one.is_due or (self.clock >= next_beat and one.has_to_beat):
                     await self.beat(broker_id)
             if self.clock >= next_beat:
                 next_beat = self.clock + 1.0

@@ -1,8 +1,11 @@
 """The leases of a member: heartbeats, hand-over, the end by its own clock, and the fallback."""
 
+from datetime import timedelta
+
 import pytest
 
 from backend.domain.share_lease import LeaseState
+from backend.domain.share_queue import ShareQueueName
 from tests.unit.broker.shared_members import SQ, Group, settle
 from workers.broker.shares.member_shares import ShareName
 
@@ -441,3 +444,33 @@ async def test_the_owner_of_a_queue_takes_the_retry_topic_of_its_consumers_too(g
     await group.pass_time(1.2)
 
     assert group.lane.owners[retry] == 2
+
+
+async def test_o30_a_named_member_takes_over_the_only_share_queue_without_a_consumer(group):
+    # Between two owners no lane names one: the successor must go on asking.
+    await group.own(2)
+    group.credit[2, SQ] = False
+    placed = group.lease().handed_over(3, group.now + timedelta(seconds=10))
+    group.leases[ShareQueueName(*SQ)] = placed
+
+    await group.pass_time(3, step=0.1)
+
+    assert group.lane.records[-2:] == [("UNOWN", SQ, 1, None), ("OWN", SQ, 2, 3)]
+    await group.keepers[3].leave()
+    await group.pass_time(30, step=0.5)
+    assert not any(one.is_in_use() for one in group.keepers.values())
+
+
+async def test_a_lease_that_ends_before_its_record_comes_is_not_served_o23(group):
+    shares = group.shares[2]
+    shares.gate.clear()
+    group.keepers[2].want([SQ])
+    await group.beat(2)
+    group.is_away = True
+    group.clock += 9.5
+
+    shares.gate.set()
+    await settle()
+
+    # Nobody has looked since.
+    assert group.serving == []

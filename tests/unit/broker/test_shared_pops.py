@@ -100,6 +100,7 @@ class Member:
         self.pops = SharedPops(broker)
         self.pops._links = self.owners
         self.served = 0
+        self.fault = None
 
     def own(self, queue_ids, owner=HERE, *, has_messages=True):
         for queue_id in queue_ids:
@@ -110,7 +111,7 @@ class Member:
             if has_messages:
                 self.lane.with_messages.add(name)
 
-    def pop(self, caller=None, *, fault=None, **fields):
+    def pop(self, caller=None, **fields):
         known = {
             "consumerGroup": "billing",
             "topic": "orders",
@@ -127,8 +128,8 @@ class Member:
 
         def serve_here():
             self.served += 1
-            if fault is not None:
-                raise fault
+            if self.fault is not None:
+                raise self.fault
             return answer(command, remark="here")
 
         return caller, self.pops.serve(caller, command, header, serve_here)
@@ -160,20 +161,21 @@ async def test_o29_own_queues_are_served_first_and_without_an_error_for_the_lock
     assert member.owners.asked == []
 
 
-@pytest.mark.parametrize(
-    ("fault", "code"),
-    [
-        (OSError("the disk is full"), ResponseCode.SERVICE_NOT_AVAILABLE),
-        (KeyError("a mistake"), ResponseCode.SYSTEM_ERROR),
-    ],
-)
-async def test_a_pop_that_fails_here_is_answered(member, fault, code):
-    member.own(range(7))
-    member.own([7], owner=2)
+async def test_a_pop_reads_the_share_queues_of_its_own_group_and_topic_only(member):
+    member.own([0], has_messages=False)
+    member.own(range(4, 8), owner=2)
+    member.owners.replies = {2: says("from 2")}
+    member.lane.name(ShareName("others", 0, "billing"))
+    found, read = member.shares.seen, []
 
-    caller, _ = member.pop(fault=fault)
+    def seen_of(pairs):
+        read.append(set(pairs))
+        return {name: one for name, one in found().items() if name.topic == "orders"}
 
-    assert (await caller.answer()).code == code
+    member.shares.seen_of, member.shares.seen = seen_of, None
+
+    assert (await member.pop()[0].answer()).remark == "from 2"
+    assert read == [{("orders", "billing")}]
 
 
 async def test_the_queues_of_other_members_are_asked_for_in_turn_o29(member):
@@ -349,3 +351,34 @@ async def test_a_broker_that_stops_answers_the_pops_that_wait(member):
     assert (await caller.answer()).code == ResponseCode.POLLING_TIMEOUT
     with pytest.raises(Refusal):
         member.pop()
+
+
+async def test_a_pop_that_waits_ends_once_the_topic_is_in_primary_mode(member):
+    # Its share queues have no owner then, and no record of one comes: the master is asked next.
+    member.own(range(4), owner=2)
+    member.own(range(4, 8), owner=1)
+    member.owners.replies = {1: nothing, 2: nothing}
+    caller, _ = member.pop()
+    await settle()
+
+    member.shares.shared_topics.clear()
+
+    async with asyncio.timeout(15):
+        assert (await caller.answer()).code == ResponseCode.POLLING_TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (OSError("no space left on device"), ResponseCode.SERVICE_NOT_AVAILABLE),
+        (ValueError("unexpected"), ResponseCode.SYSTEM_ERROR),
+    ],
+)
+async def test_a_pop_that_waits_is_answered_if_this_member_fails_to_serve_it(member, fault, code):
+    member.fault = fault
+    caller, _ = member.pop()
+    await settle()
+
+    member.own(range(8))
+
+    assert (await caller.answer()).code == code

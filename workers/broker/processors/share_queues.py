@@ -41,6 +41,9 @@ from workers.broker.shares.share_mode import mode_of
 LISTED_COUNT_MAX: Final = 10_000
 """The number of share queues that fit a frame of 16 MiB with names of ordinary length."""
 
+CONNECTION_ELSEWHERE: Final = 0
+"""What the engine says of a client that another member answered, or a former process."""
+
 
 @serves(RequestCode.GET_SHARE_QUEUES, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_share_queues(broker: Broker, _caller: Caller, command: Command) -> bytes:
@@ -238,7 +241,9 @@ def _messages(
             departed = broker.shares.departed.find(connection_id, group)
             client_id = client_ids.get(connection_id, departed)
             is_open = departed is None and broker.polling.is_open(connection_id)
-            is_connected = is_open or client_id in present
+            # Only the member with its connection knows: the client must not pass for gone.
+            is_elsewhere = connection_id == CONNECTION_ELSEWHERE
+            is_connected = is_elsewhere or is_open or client_id in present
         bodies.append(
             ShareMessageBody(
                 offset=one.offset,

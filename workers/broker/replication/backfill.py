@@ -155,7 +155,9 @@ class Backfill:
         async def fetch_chunks() -> None:
             nonlocal is_held
             while is_held and (at := next(places)) < self._segment_size:
-                is_held &= await self._fetch_chunk(requester, segment, base, at)
+                # Another one may have found meanwhile that the master does not hold the segment.
+                if not await self._fetch_chunk(requester, segment, base, at):
+                    is_held = False
 
         tasks = [asyncio.create_task(fetch_chunks()) for _ in range(CHUNKS_IN_FLIGHT)]
         try:

@@ -4,7 +4,6 @@ A consumer can take more while its POP waits. A busy consumer seldom waits: its 
 once. So a delivery since the last look is credit too.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 from regent_engine import HotPath
@@ -12,15 +11,14 @@ from regent_engine import HotPath
 from workers.broker.shares.member_shares import ShareName
 
 ANY_QUEUE: Final = -1
-LISTED_COUNT_MAX: Final = 10_000
 
 
 class Credit:
     """What consumers do with the share queues that this member owns."""
 
-    def __init__(self, hot: HotPath, elapsed_ms: Callable[[], int]) -> None:
-        """Take the engine, which has the POPs that wait, and the clock that is never set."""
-        self._hot, self._elapsed_ms = hot, elapsed_ms
+    def __init__(self, hot: HotPath) -> None:
+        """Take the engine, which has the POPs that wait."""
+        self._hot = hot
         self._looked: dict[ShareName, int] = {}
         self._reported: dict[ShareName, int] = {}
 
@@ -36,9 +34,6 @@ class Credit:
         return self._has_moved(name, self._reported)
 
     def _has_moved(self, name: ShareName, known: dict[ShareName, int]) -> bool:
-        held, _ = self._hot.list_shares(
-            self._elapsed_ms(), LISTED_COUNT_MAX, topic=name.topic, group=name.group
-        )
-        count = next((one.delivered_count for one in held if one.queue_id == name.queue_id), 0)
+        count = self._hot.share_delivered_count(*name)
         former, known[name] = known.get(name), count
         return former is not None and former != count

@@ -28,7 +28,7 @@ from backend.remoting.errors import RemotingError
 from backend.remoting.names import pop_retry_topic
 from workers.broker.errors import Refusal
 from workers.broker.replication.controller_client import ControllerRefused
-from workers.broker.shares.member_shares import SeenShare, ShareName
+from workers.broker.shares.member_shares import SeenShare, ShareName, pairs_of
 
 if TYPE_CHECKING:
     from workers.broker.shares.credit import Credit
@@ -145,7 +145,7 @@ class LeaseKeeper:
         self._is_due, self._is_used = asyncio.Event(), asyncio.Event()
         self._changed = asyncio.Event()
         self._ttl_s, self._answered_at_s = TTL_S, now_s()
-        self._falls_back_at_s = 0.0
+        self._falls_back_at_s = self._used_until_s = 0.0
         self._had_any = self._is_closed = False
         self._fault = ""
         self.figures = LeaseFigures()
@@ -207,7 +207,7 @@ class LeaseKeeper:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(BEAT_S):
                     await self._is_due.wait()
-            if self.is_in_use() or self._had_any:
+            if self.has_to_beat:
                 await self.beat()
                 await asyncio.sleep(BEAT_GAP_S)
             else:
@@ -225,10 +225,22 @@ class LeaseKeeper:
             await asyncio.sleep(LOOK_S if self._awaited or self.wanted else CALM_LOOK_S)
 
     def is_in_use(self) -> bool:
-        """Return whether the group has a shared topic in use, so that heartbeats are sent."""
+        """Return whether the group has a shared topic in use, so that heartbeats are sent.
+
+        Between two owners no lane names one. An operator may have named this member as the next
+        one, so it goes on for the time of a lease.
+        """
+        return self._now_s() < self._used_until_s or self._is_used_now()
+
+    def _is_used_now(self) -> bool:
         if self._leases or self._released or self.wanted:
             return True
-        return any(one.owner is not None for one in self._shares.seen().values())
+        return self._shares.is_any_owned
+
+    @property
+    def has_to_beat(self) -> bool:
+        """Return whether the arbiter gets a heartbeat: also the one that says what has ended."""
+        return self.is_in_use() or self._had_any
 
     @property
     def is_due(self) -> bool:
@@ -337,7 +349,10 @@ class LeaseKeeper:
             self._shares.stop(name)
             self._forget(name, lease)
             return
-        if is_owned:
+        if is_owned and not lease.is_leaving and self._is_over(lease, self._now_s()):
+            # The record needed longer than the lease.
+            self._lapse(name, lease)
+        elif is_owned:
             lease.is_owned = True
             self._announce()
         else:
@@ -388,9 +403,9 @@ class LeaseKeeper:
     def look(self) -> None:
         """Do what can't wait for the next heartbeat."""
         now_s, owned = self._now_s(), self._shares.owned()
-        # It grows with all share queues of the group.
-        reads_lane = self._awaited or self.wanted or self.is_silent
-        seen = self._shares.seen() if reads_lane else {}
+        if self._is_used_now():
+            self._used_until_s = now_s + self._ttl_s
+        seen = self._shares.seen_of(pairs_of(self._awaited | self._wanted_until_s.keys()))
         for name, lease in list(self._leases.items()):
             self._check(name, lease, owned.get(name), seen.get(name, _UNKNOWN), now_s)
         for name in owned.keys() - self._leases.keys():
@@ -401,7 +416,7 @@ class LeaseKeeper:
         }
         if self.is_silent and now_s >= self._falls_back_at_s and self._is_sequencer():
             self._falls_back_at_s = now_s + FALLBACK_S
-            self._fall_back(seen)
+            self._fall_back()
         self._look_at_wanted({name: seen.get(name, _UNKNOWN) for name in self.wanted})
 
     def _check(
@@ -420,10 +435,7 @@ class LeaseKeeper:
             log.warning("share_queue_fenced", **_fields(name), epoch=lease.epoch)
             self._forget(name, lease)
         elif self._is_over(lease, now_s):
-            self.figures.lapsed += 1
-            log.warning("share_lease_lapsed", **_fields(name), epoch=lease.epoch)
-            self._shares.stop(name)
-            self._give_back(name, lease)
+            self._lapse(name, lease)
         elif name in self._awaited and seen.has_messages and not self._credit.has(name):
             lease.idle_since_s = lease.idle_since_s or now_s
             if now_s - lease.idle_since_s >= LINGER_S:
@@ -431,13 +443,20 @@ class LeaseKeeper:
         else:
             lease.idle_since_s = None
 
+    def _lapse(self, name: ShareName, lease: _Lease) -> None:
+        self.figures.lapsed += 1
+        log.warning("share_lease_lapsed", **_fields(name), epoch=lease.epoch)
+        self._shares.stop(name)
+        self._give_back(name, lease)
+
     def _is_over(self, lease: _Lease, now_s: float) -> bool:
         if lease.stops_at_s is None:
             return not self._is_sequencer()
         return now_s >= lease.stops_at_s
 
-    def _fall_back(self, seen: Mapping[ShareName, SeenShare]) -> None:
+    def _fall_back(self) -> None:
         """Own what has no living lease, since no arbiter answers: this is the sequencer (O25)."""
+        seen = self._shares.seen()
         lapsed = {name for name, one in seen.items() if one.owner is not None}
         for name in (lapsed | self.wanted) - self._leases.keys():
             lease = self._leases[name] = _Lease(epoch=0, stops_at_s=None)

@@ -15,7 +15,7 @@ costs more than in PRIMARY mode: a hand-over is two records and a round to the r
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -86,6 +86,20 @@ class SeenShare:
 
     has_messages: bool
     """Whether a message can be delivered now."""
+
+
+def pairs_of(names: Iterable[ShareName]) -> set[tuple[str, str]]:
+    """Return the topics of share queues, each with the group."""
+    return {(name.topic, name.group) for name in names}
+
+
+def _named(
+    seen: Iterable[tuple[str, int, str, int, int | None, bool]],
+) -> dict[ShareName, SeenShare]:
+    return {
+        ShareName(topic, queue_id, group): SeenShare(epoch, owner, has_messages)
+        for topic, queue_id, group, epoch, owner, has_messages in seen
+    }
 
 
 class MemberShares:
@@ -198,12 +212,21 @@ class MemberShares:
                 log.warning("share_queues_not_named", topic_name=topic, reason=str(error))
 
     def seen(self) -> Mapping[ShareName, SeenShare]:
-        """Return all share queues of SHARED topics in the lane of this member."""
-        seen = self._broker.hot.seen_shares()
-        return {
-            ShareName(topic, queue_id, group): SeenShare(epoch, owner, has_messages)
-            for topic, queue_id, group, epoch, owner, has_messages in seen
-        }
+        """Return all share queues of SHARED topics in the lane of this member.
+
+        That takes milliseconds for a thousand of them.
+        """
+        return _named(self._broker.hot.seen_shares())
+
+    def seen_of(self, pairs: Iterable[tuple[str, str]]) -> Mapping[ShareName, SeenShare]:
+        """Return those of them that groups have in topics; a pair is a topic and a group."""
+        seen = self._broker.hot.seen_shares_of
+        return {name: one for pair in pairs for name, one in _named(seen(*pair)).items()}
+
+    @property
+    def is_any_owned(self) -> bool:
+        """Return whether a member owns a share queue, by the lane of this member."""
+        return self._broker.hot.is_any_share_owned()
 
     def owned(self) -> Mapping[ShareName, int]:
         """Return the share queues that this process owns, each with its lease epoch."""

@@ -7,8 +7,9 @@ for each consumer: that was the lesson of Qpid (queue-ownership.md 3.2).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Final
 
@@ -26,9 +27,9 @@ from backend.rules.consumer_group import consumer_group_name_fault
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.errors import Refusal
 from workers.broker.requests.caller import Caller
-from workers.broker.requests.faults import explain
+from workers.broker.requests.explaining import explain
 from workers.broker.routing.member_links import MemberLinks
-from workers.broker.shares.member_shares import ShareName
+from workers.broker.shares.member_shares import ShareName, pairs_of
 
 if TYPE_CHECKING:
     from workers.broker.broker import Broker
@@ -92,9 +93,15 @@ class _Pop:
 class _Split:
     """The share queues of a POP: owned here, by other members, and by none that answers."""
 
-    own: Sequence[ShareName]
+    own: Collection[ShareName]
     others: Mapping[int, Sequence[ShareName]]
     free: Sequence[ShareName]
+    able: Collection[ShareName]
+    """Those that may have messages."""
+
+    def has_messages(self, names: Collection[ShareName]) -> bool:
+        """Return whether any of the share queues may have messages."""
+        return any(name in self.able for name in names)
 
 
 class SharedPops:
@@ -149,7 +156,7 @@ class SharedPops:
         waiting = _Pop(caller, command, header, serve_here, ends_at_s)
         task = asyncio.create_task(self._answer(waiting))
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(partial(self._done, waiting))
         return None
 
     def close(self) -> None:
@@ -188,11 +195,11 @@ class SharedPops:
             raise Refusal(ResponseCode.INVALID_PARAMETER, fault)
         return self._names(header)
 
-    def _owned(self, names: Sequence[ShareName]) -> list[ShareName]:
+    def _owned(self, names: Sequence[ShareName]) -> set[ShareName]:
         """Return what is handed out here; the lane may know a later owner before the keeper."""
         shares, own_id = self._broker.member_shares, self._broker.membership.own_id
         owned = shares.owned()
-        return [name for name in names if name in owned and shares.owner_of(*name) == own_id]
+        return {name for name in names if name in owned and shares.owner_of(*name) == own_id}
 
     def _not_owner(self, names: Sequence[ShareName]) -> Refusal:
         """Refuse a forwarded POP; the sequencer takes the queues if no arbiter answers (O25)."""
@@ -210,23 +217,21 @@ class SharedPops:
     def _split(self, names: Sequence[ShareName]) -> _Split:
         shares, now_s = self._broker.member_shares, self._now_s()
         own = self._owned(names)
-        owners = {name: shares.owner_of(*name) for name in names}
-        seen = shares.seen() if None in owners.values() else {}
+        seen = shares.seen_of(pairs_of(names))
         others: dict[int, list[ShareName]] = {}
         free: list[ShareName] = []
         for name in names:
             if name in own:
                 continue
             # Only the master names a share queue, with the first POP for it.
-            owner = owners[name]
-            if owner is None and name not in seen:
-                owner = MASTER_ID
+            owner = seen[name].owner if name in seen else MASTER_ID
             is_known = owner is not None and owner != self._broker.membership.own_id
             if owner is None or not is_known or self._paused_until_s.get(owner, 0.0) > now_s:
                 free.append(name)
             else:
                 others.setdefault(owner, []).append(name)
-        return _Split(own, others, free)
+        able = {name for name in names if name not in seen or seen[name].has_messages}
+        return _Split(own, others, free, able)
 
     def _want(self, waiting: _Pop, split: _Split) -> None:
         keeper = self._broker.lease_keeper
@@ -236,26 +241,22 @@ class SharedPops:
         if self._broker.member_shares.takes_turns(waiting.header.topic):
             keeper.want(name for names in split.others.values() for name in names)
 
-    def _has_messages(self, names: Sequence[ShareName]) -> bool:
-        seen = self._broker.member_shares.seen()
-        return any(name not in seen or seen[name].has_messages for name in names)
-
     async def _answer(self, waiting: _Pop) -> None:
-        try:
-            reply = await self._find_reply(waiting)
-        except Exception as error:  # noqa: BLE001 - no dispatcher waits for this answer
-            reply = explain(waiting.command, error)
+        reply = await self._find_reply(waiting)
         if reply:
             waiting.caller.send(reply)
 
     async def _find_reply(self, waiting: _Pop) -> bytes | None:
         """Return the answer of an owner, or of this member; None if the client is gone."""
         while not waiting.caller.is_gone:
+            if not self._broker.member_shares.is_shared(waiting.header.topic):
+                # The mode has changed: the client asks again, at the master.
+                return nothing_answer(waiting.command)
             # A topic may get queues meanwhile, and its consumer group a retry topic.
             split = self._split(self._names(waiting.header))
             self._want(waiting, split)
             is_alone = not split.others and not split.free
-            if split.own and (is_alone or self._has_messages(split.own)):
+            if split.own and (is_alone or split.has_messages(split.own)):
                 outcome = waiting.serve_here()
                 return await outcome if isawaitable(outcome) else outcome
             rest_ms = max(0, int((waiting.ends_at_s - self._now_s()) * 1000))
@@ -276,7 +277,7 @@ class SharedPops:
         keeper = self._broker.lease_keeper
         able = list(split.others)
         if len(able) > 1 or split.own:
-            able = [one for one, names in split.others.items() if self._has_messages(names)]
+            able = [one for one, names in split.others.items() if split.has_messages(names)]
         if not able and split.free and keeper is not None and keeper.is_silent:
             # Without an arbiter the sequencer owns what has no lease.
             is_sequencer = self._broker.membership.role_id == MASTER_ID
@@ -355,10 +356,10 @@ class SharedPops:
                 log.warning("message_not_released", topic=record.topic, reason=str(error))
                 return
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _done(self, waiting: _Pop, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("shared_pop_failed", exc_info=error)
+            waiting.caller.send(explain(waiting.command, error))
 
 
 def nothing_answer(command: Command) -> bytes:

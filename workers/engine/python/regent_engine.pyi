@@ -690,7 +690,7 @@ class Store:
         """Begin with the segment that ends where the log begins; drop what was begun before."""
 
     def restart_followers(self) -> None:
-        """Derive key index and timers anew from the beginning of the log."""
+        """Derive key index and timers anew, and drop a segment that was not put in front."""
 
     def empty(self) -> None:
         """Give up all that is held, durably; a copied log may then begin at any segment.
@@ -1311,6 +1311,14 @@ class HotPath:
         delivered now.
         """
 
+    def seen_shares_of(
+        self, topic: str, group: str
+    ) -> list[tuple[str, int, str, int, int | None, bool]]:
+        """Return those of `seen_shares` that a group has in a topic."""
+
+    def is_any_share_owned(self) -> bool:
+        """Return whether any share queue of a shared topic has an owner by this lane."""
+
     def share_owner(self, topic: str, queue_id: int, group: str) -> int | None:
         """Return the broker id of the owner by this lane; None without one."""
 
@@ -1383,6 +1391,9 @@ class HotPath:
 
         Consumers get their turn between the parts of a long list.
         """
+
+    def share_delivered_count(self, topic: str, queue_id: int, group: str) -> int:
+        """Return how many deliveries a share queue had since this broker has its lane."""
 
     def share_messages(
         self, topic: str, queue_id: int, group: str, elapsed_ms: int

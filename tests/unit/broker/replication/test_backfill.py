@@ -1,5 +1,6 @@
 """Fetching older segments from a master that answers, loses its connection, or lets them expire."""
 
+import asyncio
 import shutil
 import zlib
 from dataclasses import dataclass, field
@@ -31,12 +32,20 @@ class Master:
     damages_at: int | None = None
     """The request whose answer loses a bit."""
 
+    expires_at: int | None = None
+    """The log position whose part has expired, although parts after it come."""
+
     async def call(self, _code, *, ext):
         number, position = len(self.asked), int(ext["position"])
         self.asked.append(position)
         if number == self.breaks_at:
             raise ConnectionResetError("the master was killed")
         part = self.store.log_bytes(position, int(ext["size"])) or b""
+        if position == self.expires_at:
+            part = b""
+        else:
+            # The other parts come later.
+            await asyncio.sleep(0)
         told = encode_header(UpdateFetchAnswer(crc=zlib.crc32(part)))
         if number == self.damages_at:
             part = bytes([part[0] ^ 1]) + part[1:]
@@ -185,3 +194,19 @@ async def test_a_restart_knows_that_segments_are_missing(begin, stores, tmp_path
     await again.end()
     assert not (tmp_path / MARK_NAME).exists()
     assert backfill.is_under_way
+
+
+async def test_a_segment_of_which_one_part_has_expired_is_not_fetched_on(
+    begin, stores, tmp_path, monkeypatch
+):  # Q57
+    part_bytes = SEGMENT_BYTES // 16
+    monkeypatch.setattr(backfill_module, "CHUNK_BYTES", part_bytes)
+    master, backfill, _ = begin(expires_at=4 * SEGMENT_BYTES + 2 * part_bytes)
+
+    await backfill.run("127.0.0.1:1")
+
+    # No more than what was asked for at the same time.
+    assert len(master.asked) <= 2 * backfill_module.CHUNKS_IN_FLIGHT
+    assert stores[1].min_position == 5 * SEGMENT_BYTES
+    assert not (tmp_path / MARK_NAME).exists()
+    assert not (tmp_path / "o" / "commitlog" / "front").exists()

@@ -57,6 +57,11 @@ impl From<hotpath::Appending> for Appending {
 /// Topic, queue, group; lease epoch, owner, whether a message can be delivered.
 type Seen = (String, i32, String, u64, Option<u64>, bool);
 
+fn named(it: hotpath::Seen) -> Seen {
+    let (topic, queue_id, group) = (it.topic, it.queue_id, it.group);
+    (topic, queue_id, group, it.epoch, it.owner, it.has_messages)
+}
+
 #[pymethods]
 impl HotPath {
     #[pyo3(signature = (topic, *, member, life, shared_topics, version_max=regent_share::VERSION))]
@@ -99,19 +104,19 @@ impl HotPath {
     fn seen_shares(&self, py: Python<'_>) -> PyResult<Vec<Seen>> {
         let hot = &self.0.hot;
         let seen = (self.0.store).run(py, |store| Ok(hot.shares.seen(store, now_ms())))?;
-        let seen = seen.into_iter();
-        Ok(seen
-            .map(|it| {
-                (
-                    it.topic,
-                    it.queue_id,
-                    it.group,
-                    it.epoch,
-                    it.owner,
-                    it.has_messages,
-                )
-            })
-            .collect())
+        Ok(seen.into_iter().map(named).collect())
+    }
+
+    fn seen_shares_of(&self, py: Python<'_>, topic: &str, group: &str) -> PyResult<Vec<Seen>> {
+        let hot = &self.0.hot;
+        let seen = (self.0.store).run(py, |store| {
+            Ok(hot.shares.seen_of(store, (topic, group), now_ms()))
+        })?;
+        Ok(seen.into_iter().map(named).collect())
+    }
+
+    fn is_any_share_owned(&self) -> bool {
+        self.0.hot.shares.is_any_owned()
     }
 
     fn share_owner(&self, topic: &str, queue_id: i32, group: &str) -> Option<u64> {

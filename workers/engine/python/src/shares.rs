@@ -420,6 +420,11 @@ impl HotPath {
         })
     }
 
+    fn share_delivered_count(&self, topic: &str, queue_id: i32, group: &str) -> u64 {
+        let shares = &self.0.hot.shares;
+        shares.delivered_count((topic, queue_id, group))
+    }
+
     fn share_messages(
         &self,
         topic: &str,

@@ -140,13 +140,15 @@ impl Store {
         Ok(())
     }
 
-    /// Derives key index and timers anew from the beginning of the log, once the last segment is in front.
+    /// Derives key index and timers anew from the beginning of the log, once the last segment is in front. What was
+    /// begun since is dropped.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only, or files cannot be removed: call again.
     pub fn restart_followers(&self) -> Result<(), StoreError> {
         let mut followers = self.followers.lock();
         self.check_writable()?;
+        remove_dir(&self.directory.front())?;
         followers.restart(&self.log)?;
         self.timers.lock().restart(&self.config)
     }

@@ -123,6 +123,17 @@ impl Shares {
         (listed, ids.len())
     }
 
+    /// How many deliveries a share queue had in this reign.
+    #[must_use]
+    pub fn delivered_count(&self, (topic, queue_id, group): (&str, i32, &str)) -> u64 {
+        let reign = self.reign();
+        let found = reign.as_ref().and_then(|reign| {
+            let sq_id = reign.lane.find(topic, queue_id, group)?;
+            reign.counts.get(&sq_id)
+        });
+        found.map_or(0, |counts| counts.delivered)
+    }
+
     /// The messages of a share queue that were delivered and are not finished, in rising order.
     #[must_use]
     pub fn messages(

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ahash::{AHashMap, AHashSet};
 use regent_commitlog::{AppendError, Store, StoreError};
 use regent_share::{
-    Body, Decoded, Delivery, FALLBACK, Ranges, Record, Records, Refused, Snapshot, WINDOW,
+    Body, Decoded, Delivery, FALLBACK, Ranges, Record, Records, Refused, Snapshot, WINDOW, Wired,
 };
 
 use super::{LANE, Reign, Reigning, Shares, messages_of, replay};
@@ -188,21 +188,33 @@ impl Shares {
             return Vec::new();
         };
         let shared = (reign.lane.iter()).filter(|(_, wired)| reign.is_shared(&wired.name.topic));
-        let seen = shared.map(|(sq_id, wired)| {
-            let (name, queue) = (wired.name.clone(), &wired.queue);
-            let mut ready = queue.ready(now_ms, wired.policy.attempts);
-            let end = reign.bounds(store, sq_id).map_or(0, |(_, max)| max);
-            let is_new = queue.window_left() > 0 && end > queue.end();
-            Seen {
-                topic: name.topic,
-                queue_id: name.queue_id,
-                group: name.group,
-                epoch: queue.epoch(),
-                owner: queue.owner(),
-                has_messages: ready.next().is_some() || is_new,
-            }
-        });
-        seen.collect()
+        shared
+            .map(|(sq_id, wired)| reign.seen(store, (sq_id, wired), now_ms))
+            .collect()
+    }
+
+    /// The share queues of a group in a SHARED topic in this lane.
+    #[must_use]
+    pub fn seen_of(&self, store: &Store, (topic, group): (&str, &str), now_ms: i64) -> Vec<Seen> {
+        let reign = self.reign();
+        let Some(reign) = reign.as_ref().filter(|reign| reign.is_shared(topic)) else {
+            return Vec::new();
+        };
+        let ids = reign.lane.ids(topic, group).into_iter().flatten();
+        ids.filter_map(|(_, sq_id)| Some((*sq_id, reign.lane.get(*sq_id)?)))
+            .map(|found| reign.seen(store, found, now_ms))
+            .collect()
+    }
+
+    /// Whether any share queue of a SHARED topic has an owner by this lane.
+    #[must_use]
+    pub fn is_any_owned(&self) -> bool {
+        let reign = self.reign();
+        reign.as_ref().is_some_and(|reign| {
+            (reign.lane.iter()).any(|(_, wired)| {
+                wired.queue.owner().is_some() && reign.is_shared(&wired.name.topic)
+            })
+        })
     }
 
     /// The broker id of the owner of a share queue by this lane; `None` without one.
@@ -508,6 +520,21 @@ impl Reign {
             .and_then(|it| it.split_once('+'));
         self.shared
             .contains(retried.map_or(topic, |(_, topic)| topic))
+    }
+
+    fn seen(&self, store: &Store, (sq_id, wired): (u64, &Wired), now_ms: i64) -> Seen {
+        let (name, queue) = (wired.name.clone(), &wired.queue);
+        let mut ready = queue.ready(now_ms, wired.policy.attempts);
+        let end = self.bounds(store, sq_id).map_or(0, |(_, max)| max);
+        let is_new = queue.window_left() > 0 && end > queue.end();
+        Seen {
+            topic: name.topic,
+            queue_id: name.queue_id,
+            group: name.group,
+            epoch: queue.epoch(),
+            owner: queue.owner(),
+            has_messages: ready.next().is_some() || is_new,
+        }
     }
 
     pub(super) fn is_shared_queue(&self, sq_id: u64) -> bool {

@@ -1,4 +1,4 @@
-"""Say why a request failed, as the answer of it."""
+"""Turn the error of a request into its answer."""
 
 from typing import Final
 
@@ -33,8 +33,8 @@ _STORE_FAULTS: Final = {
 }
 
 
-def explain(command: Command, error: Exception) -> bytes:
-    """Return the answer that says why a request failed; log what its client is not to blame for."""
+def explain(command: Command, error: BaseException) -> bytes:
+    """Return the answer that says what went wrong; an error that nobody expects is logged."""
     if isinstance(error, Refusal | Unconfirmed):
         return answer(command, code=error.code, remark=str(error), ext=error.ext)
     if isinstance(error, StoreError):
