@@ -1,4 +1,4 @@
-"""Postgres crashes while it grants a lease (O26): one owner, and a repeated request changes nothing.
+"""Postgres crashes while it grants a lease (O26): one owner, and a repeat changes nothing.
 
 The crash is real: the server of these tests is killed, and started again on its files.
 """

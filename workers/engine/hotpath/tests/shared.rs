@@ -543,6 +543,33 @@ fn o24_a_wall_clock_that_jumps_makes_no_second_owner() {
     }
 }
 
+/// Q12: nobody ends a delivery of a share queue without an owner, so each member sees a reason to own it.
+#[test]
+fn a_delivery_that_is_overdue_is_a_reason_to_own_its_share_queue() {
+    let mut group = Group::new();
+    group.append(0, b"a");
+    assert!(group.own(group.replica(), QUEUES[0], 4));
+    let mut consumer = Group::connect(group.replica());
+    group.pop(group.replica(), &mut consumer, 1);
+    group.replica().hot.shares.lock(QUEUES[0]);
+    let unown = (group.replica().hot.shares).owning(QUEUES[0], None, 0);
+    assert!(is_done(&group.submit(REPLICA, &unown.unwrap())));
+    group.confirm();
+
+    for (passed_ms, is_wanted) in [(0, false), (INVISIBLE_MS - 1, false), (INVISIBLE_MS, true)] {
+        group.now_ms = NOW_MS + passed_ms;
+        for member in &group.members {
+            let seen = member.hot.shares.seen(&group.store, group.now_ms);
+            let found = seen.iter().find(|one| one.queue_id == 0).unwrap();
+            assert_eq!((found.owner, found.has_messages), (None, is_wanted));
+        }
+    }
+    assert!(group.own(group.master(), QUEUES[0], 5));
+    group.expire(group.master());
+    let mut other = Group::connect(group.master());
+    assert_eq!(bodies(&group.pop(group.master(), &mut other, 1)), [b"a"]);
+}
+
 /// Q28: last ACQUIRE, UNOWN, OWN, first ACQUIRE. O22: accepts go on meanwhile.
 #[test]
 fn o21_a_hand_over_has_its_records_in_order_and_loses_no_message() {

@@ -95,7 +95,8 @@ pub struct Seen {
     pub epoch: u64,
     /// The broker id of the owner; `None` if nobody owns it.
     pub owner: Option<u64>,
-    /// Whether a message can be delivered now.
+    /// Whether a message can be delivered now. The owner has to end an overdue delivery before: without one it is
+    /// a reason to own the share queue.
     pub has_messages: bool,
 }
 
@@ -207,7 +208,7 @@ impl Shares {
                 group: name.group,
                 epoch: queue.epoch(),
                 owner: queue.owner(),
-                has_messages: ready.next().is_some() || is_new,
+                has_messages: ready.next().is_some() || is_new || queue.is_overdue(now_ms),
             }
         });
         seen.collect()
