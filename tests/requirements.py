@@ -43,10 +43,20 @@ deliver it again, and the tests that show this.
 
 A citation is a claim of its author. It does not say that the test of section 5 of the specification
 exists in full. `make requirements` writes this page."""
-LANES = "a broker group has one lane of the state log, and its broker one event loop"
+ONE_LANE = (
+    "one lane: the log of a broker group is one sequence, so that more lanes would divide the work"
+    " of its readers alone (ADR 22)"
+)
+ONE_LOCK = "one lane: its lock keeps the operations of a share queue apart, in place of a thread"
+ONE_THREAD = (
+    "one lane, and one thread for the clients of a broker: a cluster divides the queues of a topic"
+    " among its broker groups"
+)
 COPY = "a new member gets older messages by segments of the log, and no queue by itself (ADR 25)"
 NOT_HERE = {
-    LANES: "Q3 Q6 Q17 Q33 Q34 Q36 Q67",
+    ONE_LANE: "Q3 Q6 Q34 Q36 Q67",
+    ONE_LOCK: "Q17",
+    ONE_THREAD: "Q33",
     COPY: "Q45 Q46",
     "topics that are not replicated are not built yet": "Q4",
     "no incident is recorded: a log with an error, and its broker, say so themselves": "Q37",

@@ -166,6 +166,13 @@ PARTS: Final = (
         (*PYTEST, "tests/integration/replication/test_queue_moves.py"),
     ),
     Part(
+        "modes",
+        "{} scripts of consumers by POP in PRIMARY and in SHARED mode, over a failover",
+        "REGENT_SHARE_SCRIPTS",
+        60,
+        (*PYTEST, "-n", "2", "tests/integration/replication/test_share_modes.py"),
+    ),
+    Part(
         "pauses",
         "a paused control plane of {} broker groups",
         "REGENT_PAUSED_GROUPS",

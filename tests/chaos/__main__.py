@@ -1,7 +1,8 @@
 """Run seeds until enough masters have changed, print the results, and fail on a violation.
 
 Usage: `python -m tests.chaos [--failovers N] [--runs N] [--jobs N] [--seed N] [--pause-max S]
-[--kinds KIND …] [--share-modes MODE …]`; see docs/chaos.md. Runs take the modes by turns.
+[--kinds KIND …] [--kinds-each N] [--share-modes MODE …]`; see docs/chaos.md. Runs take the modes by
+turns, and the runs of each mode the kinds.
 """
 
 # ruff: noqa: T201 - its report is what it prints
@@ -37,32 +38,36 @@ Result = TypeVar("Result")
 def main() -> int:
     """Run the requested seeds; return 1 after a violation."""
     options = _parse()
-    kinds = tuple(kind for kind in Kind if kind in options.kinds)
+    plans = _plans(options)
     if options.runs == 1:
-        plan = Plan(
-            options.seed,
-            options.failovers,
-            options.pause_max,
-            kinds,
-            share_mode=options.share_modes[0],
-        )
-        return _run_one(plan)
-    each, rest = divmod(options.failovers, options.runs)
-    plans = [
-        Plan(
-            options.seed + number,
-            each + (number < rest),
-            options.pause_max,
-            kinds,
-            share_mode=options.share_modes[number % len(options.share_modes)],
-        )
-        for number in range(options.runs)
-    ]
+        return _run_one(plans[0])
     print(
         f"{options.failovers} failovers in {options.runs} runs, from seed {options.seed} on",
         flush=True,
     )
     return uvloop.run(until_reported(_run_all(plans, options.jobs)))
+
+
+def _plans(options: argparse.Namespace) -> list[Plan]:
+    """Divide failovers, modes and kinds among the runs."""
+    each, rest = divmod(options.failovers, options.runs)
+    kinds, modes = [kind for kind in Kind if kind in options.kinds], options.share_modes
+    count = min(options.kinds_each or len(kinds), len(kinds))
+    plans = []
+    for number in range(options.runs):
+        # The policy alternates with the seed: each mode is to have both.
+        mode = modes[(number + 1) // 2 % len(modes)] if options.runs > 1 else modes[0]
+        first = number // len(modes) * count
+        own = {kinds[(first + at) % len(kinds)] for at in range(count)}
+        plan = Plan(
+            options.seed + number,
+            each + (number < rest),
+            options.pause_max,
+            tuple(kind for kind in Kind if kind in own),
+            share_mode=mode,
+        )
+        plans.append(plan)
+    return plans
 
 
 def _parse() -> argparse.Namespace:
@@ -73,6 +78,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=None)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--pause-max", type=float, default=20.0)
+    parser.add_argument("--kinds-each", type=int, default=None)
     parser.add_argument("--kinds", nargs="+", type=Kind, choices=list(Kind), default=list(Kind))
     modes = list(ShareMode)
     parser.add_argument("--share-modes", nargs="+", type=ShareMode, choices=modes, default=modes)
@@ -84,6 +90,8 @@ def _parse() -> argparse.Namespace:
         options.runs = -(-options.failovers // FAILOVERS_PER_RUN)
     if options.failovers < options.runs or options.runs < 1 or options.jobs < 1:
         parser.error("failovers, runs and jobs must be 1 or more, and failovers as many as runs")
+    if options.kinds_each is not None and options.kinds_each < 1:
+        parser.error("--kinds-each must be 1 or more")
     if options.pause_max < LONG_S_MIN:
         parser.error(f"--pause-max must be {LONG_S_MIN:g} or more, longer than a lease")
     return options

@@ -1,26 +1,19 @@
 """A wall clock that is set ends nothing: ages are counted by another clock."""
 
 import asyncio
-import time
 
 import pytest
 
 from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.agent import write_config
+from tests.integration.broker.hand_clock import HandClock
 from tests.waiting import eventually
 from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.configuration.settings import load_settings
 from workers.broker.server import BrokerServer
 
 STEP_MS = 600_000
-
-
-class HandClock:
-    ahead_ms = 0
-
-    def __call__(self):
-        return time.time_ns() // 1_000_000 + self.ahead_ms
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Members of a broker group in this process, whose share queues tests give away and take back."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.integration.replication.conftest import Group, group_settings
 from tests.waiting import eventually
 from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.configuration.settings import load_settings
-from workers.broker.server import BrokerServer
+from workers.broker.server import BrokerServer, now_ms
 from workers.broker.shares.member_shares import MemberShares, ShareName
 
 TOPIC, CONSUMERS = "orders", "g"
@@ -71,17 +71,22 @@ class Members:
     def __getitem__(self, broker_id: int) -> Member:
         return self.members[broker_id]
 
-    async def start(self, broker_id: int) -> Member:
+    async def start(
+        self, broker_id: int, *, clock: Callable[[], int] = now_ms, is_led_by_test: bool = True
+    ) -> Member:
         root = self.group.root / f"b{broker_id}"
         root.mkdir()
         settings = group_settings(self.group.name_server.port, self.group.lease_policy)
         given = settings | {"brokerName": self.group.name, "haListenPort": "0"}
         path = write_config(root, **given)
         loaded = load_settings(path)
-        server = BrokerServer(loaded.settings, given=loaded.given, config_file=ConfigFile(path))
+        server = BrokerServer(
+            loaded.settings, given=loaded.given, config_file=ConfigFile(path), clock=clock
+        )
         self.stack.push_async_callback(server.close)
-        # The test gives leases, in place of the control plane.
-        server.broker.use_leases = lambda _ask: None
+        if is_led_by_test:
+            # The test gives leases, in place of the control plane.
+            server.broker.use_leases = lambda _ask: None
         await server.start()
         client = await Client.connect(server.port)
         self.stack.push_async_callback(client.close)

@@ -3,12 +3,15 @@
 import asyncio
 import json
 import time
+from dataclasses import replace
 
 from backend.db import share_leases
 from backend.db.pipeline import pipeline_of
-from backend.domain.share_lease import ShareLease
+from backend.domain.share_lease import LEASE_TERMS, ShareLease
 from backend.domain.share_queue import ShareQueueName
+from backend.nameserver.processors import share_leases as processor
 from backend.remoting.request_code import RequestCode
+from backend.services.share_queue.leases import arbitrate_leases
 from tests.integration.broker.popping import ack, pop
 from tests.integration.replication.popping import consumer, send_many
 from tests.waiting import PATIENCE_S, poll_s
@@ -31,6 +34,14 @@ async def share(group, *, mode="SHARED", number=1, more=""):
         "attributes": f"+share.mode={mode}{more}",
     }
     return await group.client(number).call(RequestCode.UPDATE_AND_CREATE_TOPIC, fields)
+
+
+def set_terms(monkeypatch, **terms):
+    """Change the durations of leases, of which operators can change none."""
+    changed = replace(LEASE_TERMS, **terms)
+    monkeypatch.setitem(arbitrate_leases.__kwdefaults__, "terms", changed)
+    # What members are told of it.
+    monkeypatch.setattr(processor, "LEASE_TERMS", changed)
 
 
 async def shared_pair(group):

@@ -39,6 +39,30 @@ async def test_o23_a_paused_master_finishes_nothing_once_another_one_leads(group
     assert [await ack(group.client(2), one) for one in taken] == [0] * 4
 
 
+async def test_o23_a_paused_master_hands_no_message_to_the_pops_that_came_meanwhile(group):
+    # PRIMARY mode: the lease of a share queue is the mastership, and OI-11 is kept by the log.
+    await group.add(controllerHeartBeatTimeoutMills=SOON_MS)
+    await group.await_state(1, 1, {1})
+    await group.add()
+    await group.await_state(1, 1, {1, 2})
+    await send_many(group, 1, 4)
+    former = await consumer(group, 1)
+    (first,) = await pop(former, "orders", maxMsgNums=1)
+    assert await ack(former, first) == 0
+    await group.pause(1)
+    fields = pop_fields("orders", maxMsgNums=1, pollTime=1_000)
+    meanwhile = [former.start(RequestCode.POP_MESSAGE, fields) for _ in range(8)]
+    await group.await_state(2, 2, {2})
+    taken = await pop(await consumer(group, 2), "orders")
+    assert bodies(taken) == [b"001", b"002", b"003"]
+
+    group.resume(1)
+
+    assert 0 not in [(await one).code for one in meanwhile]
+    await group.await_state(2, 2, {1, 2})
+    assert [await ack(group.client(2), one) for one in taken] == [0] * 3
+
+
 async def test_o40_a_member_that_has_to_catch_up_is_not_elected(group):
     await group.add_many(2, haMaxTimeSlaveNotCatchup="6000")
     await send_many(group, 1, 2)

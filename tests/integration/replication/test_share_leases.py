@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient
@@ -20,10 +20,19 @@ from tests.integration.replication.sharing import (
     own,
     owner_of,
     receive,
+    set_terms,
     share,
     shared_pair,
 )
 from tests.waiting import PATIENCE_S, eventually
+
+POP_COUNT = 8
+ONE_MESSAGE = pop_fields("orders", maxMsgNums=1, pollTime=WAIT_MS)
+
+
+def tag_of(message):
+    """Give the epoch of the lease by which a message was handed out."""
+    return int(message.handle.split(" ")[3])
 
 
 async def shared_trio(group):
@@ -214,3 +223,29 @@ async def test_o23_an_owner_that_was_paused_past_its_lease_hands_out_nothing_mor
     delivered = again or popped(late)
     assert bodies(delivered) == [b"002"]
     assert time.monotonic() - begun_s < PATIENCE_S
+
+
+async def test_o23_a_paused_master_answers_the_pops_that_came_meanwhile_by_its_next_lease(
+    group, monkeypatch
+):
+    # OI-11. No other member can own what this one has: the sequencer that fences it is itself.
+    set_terms(monkeypatch, ttl=timedelta(seconds=3))
+    await shared_pair(group)
+    await send_many(group, 1, 1 + POP_COUNT)
+    client = await consumer(group, 1)
+    first = popped(await client.call(RequestCode.POP_MESSAGE, ONE_MESSAGE))
+    assert [await ack(client, one) for one in first] == [0]
+    assert (await lease_of(group)).epoch == tag_of(first[0]) == 1
+    await group.pause(1)
+    meanwhile = [client.start(RequestCode.POP_MESSAGE, ONE_MESSAGE) for _ in range(POP_COUNT)]
+
+    async def has_ended():
+        # The clock of Postgres is that of this machine.
+        return (await lease_of(group)).ends_at < datetime.now(UTC)
+
+    await eventually(has_ended)
+    group.resume(1)
+    found = [message for one in meanwhile for message in popped(await one)]
+
+    assert bodies(found) == [b"%03d" % number for number in range(1, 1 + POP_COUNT)]
+    assert min(map(tag_of, found)) > 1

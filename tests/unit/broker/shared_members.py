@@ -55,7 +55,7 @@ class Shares:
 
     def __init__(self, lane, broker_id):
         self.lane, self.id = lane, broker_id
-        self.serving = {}
+        self.serving, self.ends_at_s = {}, {}
         self.is_cut_off = False
         self.gate = asyncio.Event()
         self.gate.set()
@@ -90,7 +90,7 @@ class Shares:
         }
         return self.serving
 
-    async def own(self, name, epoch):
+    async def own(self, name, epoch, *, ends_at_s=None):
         await self.gate.wait()
         await asyncio.sleep(0)
         if self.is_cut_off:
@@ -98,7 +98,15 @@ class Shares:
         is_owned = self.lane.own(name, epoch, self.id)
         if is_owned:
             self.serving[name] = epoch
+            self.ends_at_s[name] = ends_at_s
         return is_owned
+
+    def prolong(self, name, ends_at_s):
+        self.ends_at_s[name] = ends_at_s
+
+    def hands_out(self, name):
+        """Say what the engine does, without the clock of the keeper."""
+        return name in self.owned()
 
     async def give_back(self, name, *, wants_again):
         del wants_again

@@ -231,6 +231,17 @@ async def test_an_owner_stops_by_its_own_clock_before_its_lease_ends_o23(group):
     assert group.keepers[2].figures.lapsed == 1
 
 
+async def test_the_engine_knows_the_end_of_each_lease_o23(group):
+    # So it refuses by itself, before the keeper looks.
+    await group.own(2)
+    assert group.shares[2].ends_at_s == {SQ: 9.0}
+    group.clock += 3
+
+    await group.beat(2)
+
+    assert group.shares[2].ends_at_s == {SQ: 12.0}
+
+
 async def test_an_owner_that_was_paused_serves_nothing_when_it_goes_on_o23(group):
     await group.own(2)
     # The control plane gives the lease away at its end, and the lane has another owner.

@@ -323,6 +323,7 @@ class LeaseKeeper:
         for name, lease in sent.held.items():
             if name not in revoked and self._leases.get(name) is lease:
                 lease.stops_at_s = stops_at_s
+                self._shares.prolong(name, stops_at_s)
         for name in revoked:
             if (found := self._leases.get(name)) is not None and found is sent.held.get(name):
                 self._give_back(name, found)
@@ -342,7 +343,7 @@ class LeaseKeeper:
     async def _append_own(self, name: ShareName, lease: _Lease) -> None:
         """Serve once the lane has the OWN record (Q24); a lane with a higher epoch refuses it."""
         try:
-            is_owned = await self._shares.own(name, lease.epoch)
+            is_owned = await self._shares.own(name, lease.epoch, ends_at_s=lease.stops_at_s)
         except _FAULTS as error:
             log.warning("share_queue_not_owned", **_fields(name), reason=str(error))
             # It is granted again with the next heartbeat, by the same epoch.
@@ -354,6 +355,8 @@ class LeaseKeeper:
             self._lapse(name, lease)
         elif is_owned:
             lease.is_owned = True
+            # It may have been renewed meanwhile.
+            self._shares.prolong(name, lease.stops_at_s)
             self._announce()
         else:
             self.figures.fenced += 1

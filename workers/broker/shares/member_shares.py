@@ -16,7 +16,7 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Coroutine, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import structlog
@@ -75,6 +75,15 @@ class ShareName(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class OwnedShare:
+    """A share queue that this process owns: the epoch of its lease, and the end."""
+
+    epoch: int
+    ends_ms: int | None
+    """By the clock that is never set; None without an end."""
+
+
+@dataclass(frozen=True, slots=True)
 class SeenShare:
     """A share queue of a SHARED topic, as the lane of this member has it."""
 
@@ -114,7 +123,7 @@ class MemberShares:
         self._wanted: set[str] = set()
         self._shared: set[str] = set()
         self._is_begun = self._is_over = False
-        self._owned: dict[ShareName, int] = {}
+        self._owned: dict[ShareName, OwnedShare] = {}
         self._may_follow = self._follows = False
         self._changed = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -185,7 +194,7 @@ class MemberShares:
             return
         (self._shared.add if is_shared else self._shared.discard)(name)
         if not is_shared:
-            kept = {one: epoch for one, epoch in self._owned.items() if self.is_shared(one.topic)}
+            kept = {name: one for name, one in self._owned.items() if self.is_shared(name.topic)}
             self._owned = kept
         try:
             if self._broker.hot.set_shared(name, is_shared):
@@ -230,7 +239,7 @@ class MemberShares:
 
     def owned(self) -> Mapping[ShareName, int]:
         """Return the share queues that this process owns, each with its lease epoch."""
-        return dict(self._owned)
+        return {name: one.epoch for name, one in self._owned.items()}
 
     def owner_of(self, topic: str, queue_id: int, group: str) -> int | None:
         """Return the broker id of the owner by the lane of this member; None without one."""
@@ -238,16 +247,24 @@ class MemberShares:
 
     def serves(self, header: PopMessageHeader) -> bool:
         """Return whether a queue that a POP asks for is owned here, itself or a retry topic."""
-        serves, group = self._broker.hot.serves_any_share, header.consumer_group
+        group = header.consumer_group
         named = None if header.queue_id == ANY_QUEUE else header.queue_id
-        if serves(header.topic, named, group):
+        if self._hands_out(header.topic, named, group):
             return True
         # An orderly consumer gets no messages of retry topics.
         retry_topic = pop_retry_topic(group, header.topic)
-        return not header.is_ordered and serves(retry_topic, None, group)
+        return not header.is_ordered and self._hands_out(retry_topic, None, group)
 
-    async def own(self, name: ShareName, epoch: int) -> bool:
-        """Own a share queue by a lease, and hand out its messages.
+    def hands_out(self, name: ShareName) -> bool:
+        """Return whether a share queue is owned here, by the lane and by a lease that lasts."""
+        return name in self._owned and self._hands_out(*name)
+
+    def _hands_out(self, topic: str, queue_id: int | None, group: str) -> bool:
+        elapsed_ms = self._broker.elapsed_ms()
+        return self._broker.hot.serves_any_share(topic, queue_id, group, elapsed_ms)
+
+    async def own(self, name: ShareName, epoch: int, *, ends_at_s: float | None = None) -> bool:
+        """Own a share queue by a lease, and hand out its messages until its end.
 
         Return once the record of it is in the lane of this member, from where on it is unlocked
         (Q24). False if another member has a later epoch, or if the share queue is unknown.
@@ -257,7 +274,14 @@ class MemberShares:
         if record is None or await self._submit_surely(record) != DONE:
             return False
         await self._await_lane()
-        return self._serve(name, epoch)
+        return self._serve(name, OwnedShare(epoch, _in_ms(ends_at_s)))
+
+    def prolong(self, name: ShareName, ends_at_s: float | None) -> None:
+        """Hand messages of an owned share queue out until another end; None without an end."""
+        owned = self._owned.get(name)
+        if owned is not None:
+            self._owned[name] = replace(owned, ends_ms=_in_ms(ends_at_s))
+            self._broker.hot.prolong_share(*name, _in_ms(ends_at_s))
 
     async def own_as_sequencer(self, name: ShareName) -> int | None:
         """Own a share queue while no control plane answers, and return the epoch.
@@ -274,7 +298,8 @@ class MemberShares:
             return None
         epoch, appending = owned
         is_owned = await self._confirmed(appending) == DONE
-        return epoch if is_owned and self._serve(name, epoch) else None
+        is_served = is_owned and self._serve(name, OwnedShare(epoch, ends_ms=None))
+        return epoch if is_served else None
 
     def stop(self, name: ShareName) -> None:
         """Hand out no message of a share queue any more: its lease has ended by this clock."""
@@ -385,7 +410,8 @@ class MemberShares:
         if not (self._is_sequencer or self._follows):
             return
         for name in list(self._owned):
-            if not hot.serves_any_share(*name):
+            # The keeper gives back those whose lease has ended by the clock.
+            if not hot.serves_any_share(*name, None):
                 log.warning("share_queue_lost", **name._asdict())
                 self.stop(name)
         try:
@@ -412,14 +438,14 @@ class MemberShares:
 
     def _go_on(self) -> None:
         """Serve what is owned here, as far as the lane says the same."""
-        for name, epoch in list(self._owned.items()):
-            self._serve(name, epoch)
+        for name, owned in list(self._owned.items()):
+            self._serve(name, owned)
         self._note_change()
 
-    def _serve(self, name: ShareName, epoch: int) -> bool:
-        is_served = self._broker.hot.serve_share(*name, epoch)
+    def _serve(self, name: ShareName, owned: OwnedShare) -> bool:
+        is_served = self._broker.hot.serve_share(*name, owned.epoch, owned.ends_ms)
         if is_served:
-            self._owned[name] = epoch
+            self._owned[name] = owned
             self._broker.hot.facts_changed()
             self._broker.shares.wake(name.topic, name.queue_id)
         else:
@@ -548,3 +574,7 @@ class MemberShares:
 def _subject_of(topic: str) -> str:
     """Return the topic whose messages a retry topic has, else the topic itself."""
     return topic.partition("+")[2] if topic.startswith(RETRY_PREFIX) else topic
+
+
+def _in_ms(ends_at_s: float | None) -> int | None:
+    return None if ends_at_s is None else int(ends_at_s * 1000)

@@ -197,9 +197,7 @@ class SharedPops:
 
     def _owned(self, names: Sequence[ShareName]) -> set[ShareName]:
         """Return what is handed out here; the lane may know a later owner before the keeper."""
-        shares, own_id = self._broker.member_shares, self._broker.membership.own_id
-        owned = shares.owned()
-        return {name for name in names if name in owned and shares.owner_of(*name) == own_id}
+        return {name for name in names if self._broker.member_shares.hands_out(name)}
 
     def _not_owner(self, names: Sequence[ShareName]) -> Refusal:
         """Refuse a forwarded POP; the sequencer takes the queues if no arbiter answers (O25)."""

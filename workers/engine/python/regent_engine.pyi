@@ -1322,14 +1322,27 @@ class HotPath:
     def share_owner(self, topic: str, queue_id: int, group: str) -> int | None:
         """Return the broker id of the owner by this lane; None without one."""
 
-    def serve_share(self, topic: str, queue_id: int, group: str, epoch: int) -> bool:
-        """Hand out messages of a share queue; False if the lane says that others own it."""
+    def serve_share(
+        self, topic: str, queue_id: int, group: str, epoch: int, ends_ms: int | None
+    ) -> bool:
+        """Hand out messages of a share queue; False if the lane says that others own it.
+
+        The lease ends at a time of CLOCK_BOOTTIME in milliseconds; None if it has no end.
+        """
+
+    def prolong_share(self, topic: str, queue_id: int, group: str, ends_ms: int | None) -> None:
+        """Let the lease of a share queue that is served here end at another time."""
 
     def lock_share(self, topic: str, queue_id: int, group: str) -> bool:
         """Hand out no message any more; return whether deliveries are proposed still."""
 
-    def serves_any_share(self, topic: str, queue_id: int | None, group: str) -> bool:
-        """Return whether messages of a queue, or of any queue, are handed out here."""
+    def serves_any_share(
+        self, topic: str, queue_id: int | None, group: str, elapsed_ms: int | None
+    ) -> bool:
+        """Return whether messages of a queue, or of any queue, are handed out here.
+
+        That is at a time of CLOCK_BOOTTIME in milliseconds; None disregards the ends of leases.
+        """
 
     def own_record(self, topic: str, queue_id: int, group: str, epoch: int) -> bytes | None:
         """Return the record by which this member owns a share queue; None if it is unknown."""

@@ -37,7 +37,7 @@ use logical::Older;
 pub use logical::{GivenAway, decode_state};
 pub(crate) use logical::{append_logical, offset_of, records_of};
 use replay::Replayed;
-use shared::Following;
+use shared::{Following, Lease};
 pub use shared::{Appending, Proposal, Seen};
 
 /// The lane of the state log. All operations of a share queue are in it, in one order (Q35).
@@ -84,8 +84,8 @@ pub(crate) struct Reign {
     life: u32,
     /// The topics in SHARED mode.
     shared: AHashSet<String>,
-    /// The share queues of these topics that this broker serves, each with its lease epoch.
-    serving: AHashMap<u64, u64>,
+    /// The share queues of these topics that this broker serves, each with its lease.
+    serving: AHashMap<u64, Lease>,
     /// Of a replica that does not act: how far its lane is, and what it sends to the sequencer.
     following: Option<Following>,
     /// The lease epoch of all share queues in PRIMARY mode that were used in this reign.

@@ -43,6 +43,8 @@ struct Group {
     store: Store,
     members: [Member; 2],
     now_ms: i64,
+    /// By the clock that is never set.
+    elapsed_ms: i64,
     _dir: TempDir,
 }
 
@@ -110,6 +112,7 @@ impl Group {
             store,
             members,
             now_ms: NOW_MS,
+            elapsed_ms: 1000,
             _dir: dir,
         };
         group.name();
@@ -173,7 +176,7 @@ impl Group {
         let record = member.hot.shares.owning(name, Some(epoch), 0).unwrap();
         let outcome = self.submit(member.id, &record);
         self.confirm();
-        is_done(&outcome) && member.hot.shares.serve(name, epoch)
+        is_done(&outcome) && member.hot.shares.serve(name, epoch, i64::MAX)
     }
 
     fn own_all(&self, member: &Member, epoch: u64) {
@@ -192,7 +195,7 @@ impl Group {
             bytes_max: 1 << 18,
             answer_bytes_max: usize::MAX,
             answers: &mut answers,
-            elapsed_ms: 1000,
+            elapsed_ms: self.elapsed_ms,
         };
         let (hot, store) = (&member.hot, &self.store);
         connection
@@ -470,10 +473,101 @@ fn o23_a_former_owner_is_fenced() {
             .proposal
             .is_none()
     );
-    assert!(group.master().hot.shares.serve(QUEUES[0], 5));
+    assert!(group.master().hot.shares.serve(QUEUES[0], 5, i64::MAX));
     let mut other = Group::connect(group.master());
     assert_eq!(bodies(&group.pop(group.master(), &mut other, 1)), [b"a"]);
     group.assert_equal_states();
+}
+
+/// OI-11, Q19: a process that was stopped meets the POPs that came meanwhile first. Accepts need no lease.
+#[test]
+fn o23_an_owner_whose_lease_has_ended_hands_out_nothing_until_it_is_prolonged() {
+    for member in [MASTER, REPLICA] {
+        let mut group = Group::new();
+        for body in [b"a", b"b", b"c"] {
+            group.append(0, body);
+        }
+        let at = usize::try_from(member - MASTER).unwrap();
+        assert!(group.own(&group.members[at], QUEUES[0], 4));
+        let shares = &group.members[at].hot.shares;
+        shares.prolong(QUEUES[0], 2000);
+        let mut consumer = Group::connect(&group.members[at]);
+        group.elapsed_ms = 1999;
+        let found = group.pop(&group.members[at], &mut consumer, 1);
+        assert_eq!(bodies(&found), [b"a"]);
+
+        group.elapsed_ms = 2000;
+        let owner = &group.members[at];
+        let end = group.store.max_position();
+        let (answers, received) = group.ask(owner, &mut consumer, &pop(1, ""));
+
+        assert!(answers.is_empty());
+        assert!(received.proposal.is_none() && received.deferred.is_empty());
+        assert_eq!(received.cold.len(), 1, "the dispatcher finds the owner");
+        assert_eq!(group.store.max_position(), end, "nobody has a message");
+        let name = ("Orders", Some(0), "g");
+        assert!(!owner.hot.shares.serves_any(name, Some(2000)));
+        assert!(owner.hot.shares.serves_any(name, None));
+        assert_eq!(group.ack(&mut consumer, &found[0]), FOUND);
+        owner.hot.shares.prolong(QUEUES[0], 3000);
+        let owner = &group.members[at];
+        assert_eq!(bodies(&group.pop(owner, &mut consumer, 1)), [b"b"]);
+    }
+}
+
+/// O24: a wall clock that jumps ends deliveries early or late. The owner stays, and each message has one consumer.
+#[test]
+fn o24_a_wall_clock_that_jumps_makes_no_second_owner() {
+    const HOUR_MS: i64 = 3_600_000;
+    for jump_ms in [HOUR_MS, -HOUR_MS] {
+        let mut group = Group::new();
+        for body in [b"a", b"b"] {
+            group.append(0, body);
+        }
+        assert!(group.own(group.replica(), QUEUES[0], 4));
+        group.replica().hot.shares.prolong(QUEUES[0], 2000);
+        let mut consumer = Group::connect(group.replica());
+        let before = group.pop(group.replica(), &mut consumer, 1);
+
+        group.now_ms += jump_ms;
+
+        let mut other = Group::connect(group.master());
+        let (_, received) = group.ask(group.master(), &mut other, &pop(32, ""));
+        assert!(received.deferred.is_empty() && received.proposal.is_none());
+        group.expire(group.replica());
+        // A handle of the earlier time is void.
+        let after = group.pop(group.replica(), &mut consumer, 1);
+        assert!(delivery_of(&after[0]).pop_time_ms > delivery_of(&before[0]).pop_time_ms);
+        assert_eq!(after[0].offset, u64::from(jump_ms < 0));
+        group.assert_equal_states();
+    }
+}
+
+/// Q12: nobody ends a delivery of a share queue without an owner, so each member sees a reason to own it.
+#[test]
+fn a_delivery_that_is_overdue_is_a_reason_to_own_its_share_queue() {
+    let mut group = Group::new();
+    group.append(0, b"a");
+    assert!(group.own(group.replica(), QUEUES[0], 4));
+    let mut consumer = Group::connect(group.replica());
+    group.pop(group.replica(), &mut consumer, 1);
+    group.replica().hot.shares.lock(QUEUES[0]);
+    let unown = (group.replica().hot.shares).owning(QUEUES[0], None, 0);
+    assert!(is_done(&group.submit(REPLICA, &unown.unwrap())));
+    group.confirm();
+
+    for (passed_ms, is_wanted) in [(0, false), (INVISIBLE_MS - 1, false), (INVISIBLE_MS, true)] {
+        group.now_ms = NOW_MS + passed_ms;
+        for member in &group.members {
+            let seen = member.hot.shares.seen(&group.store, group.now_ms);
+            let found = seen.iter().find(|one| one.queue_id == 0).unwrap();
+            assert_eq!((found.owner, found.has_messages), (None, is_wanted));
+        }
+    }
+    assert!(group.own(group.master(), QUEUES[0], 5));
+    group.expire(group.master());
+    let mut other = Group::connect(group.master());
+    assert_eq!(bodies(&group.pop(group.master(), &mut other, 1)), [b"a"]);
 }
 
 /// Q28: last ACQUIRE, UNOWN, OWN, first ACQUIRE. O22: accepts go on meanwhile.

@@ -123,16 +123,35 @@ impl HotPath {
         self.0.hot.shares.owner((topic, queue_id, group))
     }
 
-    fn serve_share(&self, topic: &str, queue_id: i32, group: &str, epoch: u64) -> bool {
-        self.0.hot.shares.serve((topic, queue_id, group), epoch)
+    fn serve_share(
+        &self,
+        topic: &str,
+        queue_id: i32,
+        group: &str,
+        epoch: u64,
+        ends_ms: Option<i64>,
+    ) -> bool {
+        let ends_ms = ends_ms.unwrap_or(i64::MAX);
+        (self.0.hot.shares).serve((topic, queue_id, group), epoch, ends_ms)
+    }
+
+    fn prolong_share(&self, topic: &str, queue_id: i32, group: &str, ends_ms: Option<i64>) {
+        let ends_ms = ends_ms.unwrap_or(i64::MAX);
+        (self.0.hot.shares).prolong((topic, queue_id, group), ends_ms);
     }
 
     fn lock_share(&self, topic: &str, queue_id: i32, group: &str) -> bool {
         self.0.hot.shares.lock((topic, queue_id, group))
     }
 
-    fn serves_any_share(&self, topic: &str, queue_id: Option<i32>, group: &str) -> bool {
-        self.0.hot.shares.serves_any((topic, queue_id, group))
+    fn serves_any_share(
+        &self,
+        topic: &str,
+        queue_id: Option<i32>,
+        group: &str,
+        elapsed_ms: Option<i64>,
+    ) -> bool {
+        (self.0.hot.shares).serves_any((topic, queue_id, group), elapsed_ms)
     }
 
     fn own_record<'py>(

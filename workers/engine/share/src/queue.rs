@@ -312,6 +312,13 @@ impl ShareQueue {
         (self.next_due.0 != i64::MAX).then_some(self.next_due.0)
     }
 
+    /// Whether the deadline of any delivery has passed.
+    #[must_use]
+    pub fn is_overdue(&self, now_ms: i64) -> bool {
+        let is_over = |entry: &Entry| matches!(*entry, Entry::Acquired { deadline_ms, .. } if deadline_ms <= now_ms);
+        self.slots.iter().any(is_over)
+    }
+
     /// The deadlines that have passed, each with its messages: what the owner has to let expire.
     #[must_use]
     pub fn overdue(&mut self, now_ms: i64) -> Vec<(i64, Ranges)> {

@@ -259,7 +259,7 @@ impl<'s> Call<'_, '_, 's> {
     ) -> Option<(bool, Option<i64>)> {
         let mut reign = self.hot.shares.reign();
         let reign = reign.as_mut()?;
-        let places = places(reign, request, granted)?;
+        let places = places(reign, request, granted, self.taker.elapsed_ms)?;
         let clock_ms = self.clock_of(reign, &granted.topic);
         for place in &places {
             reign.expire(place.sq_id, self.taker.elapsed_ms);
@@ -356,7 +356,7 @@ impl<'s> Call<'_, '_, 's> {
         let Some(reign) = &mut *reign else {
             return Ok(Popped::Cold);
         };
-        let Some(places) = places(reign, request, granted) else {
+        let Some(places) = places(reign, request, granted, self.taker.elapsed_ms) else {
             return Ok(Popped::Cold);
         };
         let bytes_max = granted.grant.bytes_max.min(self.taker.answer_bytes_max);
@@ -1068,6 +1068,7 @@ fn places<'a>(
     reign: &mut Reign,
     request: &PopRequest<'_>,
     granted: &'a Granted,
+    elapsed_ms: i64,
 ) -> Option<Vec<Place<'a>>> {
     let group: &str = &granted.group;
     let leading = granted.grant.leading.as_deref();
@@ -1083,7 +1084,7 @@ fn places<'a>(
             let known = reign.lane.find(topic, queue_id, group);
             // Only the master names share queues.
             let is_named_here = known.is_none() && reign.decides();
-            if !is_named_here && !known.is_some_and(|sq_id| reign.serves(sq_id)) {
+            if !is_named_here && !known.is_some_and(|sq_id| reign.hands_out(sq_id, elapsed_ms)) {
                 return Some(());
             }
         }

@@ -32,6 +32,14 @@ pub(super) struct Following {
     draft: Vec<u8>,
 }
 
+/// The lease by which this broker serves a share queue.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lease {
+    epoch: u64,
+    /// It ends then, by the clock of [`crate::Taker::elapsed_ms`], which goes on while this process is stopped.
+    ends_ms: i64,
+}
+
 /// No two proposals of a process have one number: the outcome of one may come when the replica follows anew.
 fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -87,7 +95,8 @@ pub struct Seen {
     pub epoch: u64,
     /// The broker id of the owner; `None` if nobody owns it.
     pub owner: Option<u64>,
-    /// Whether a message can be delivered now.
+    /// Whether a message can be delivered now. The owner has to end an overdue delivery before: without one it is
+    /// a reason to own the share queue.
     pub has_messages: bool,
 }
 
@@ -225,9 +234,14 @@ impl Shares {
         lane.get(lane.find(topic, queue_id, group)?)?.queue.owner()
     }
 
-    /// Hand out messages of a share queue that the lane says is owned here, by this lease epoch. `false` if the
-    /// lane says otherwise.
-    pub fn serve(&self, (topic, queue_id, group): (&str, i32, &str), epoch: u64) -> bool {
+    /// Hand out messages of a share queue that the lane says is owned here, by this lease epoch, until a time of the
+    /// clock that is never set. `false` if the lane says otherwise.
+    pub fn serve(
+        &self,
+        (topic, queue_id, group): (&str, i32, &str),
+        epoch: u64,
+        ends_ms: i64,
+    ) -> bool {
         let mut reign = self.reign();
         let Some(reign) = reign.as_mut().filter(|reign| reign.is_shared(topic)) else {
             return false;
@@ -235,13 +249,25 @@ impl Shares {
         let Some(sq_id) = reign.lane.find(topic, queue_id, group) else {
             return false;
         };
-        reign.serving.insert(sq_id, epoch);
+        reign.serving.insert(sq_id, Lease { epoch, ends_ms });
         reign.lane.recheck(sq_id);
         let is_served = reign.serves(sq_id);
         if !is_served {
             reign.serving.remove(&sq_id);
         }
         is_served
+    }
+
+    /// Let the lease of a share queue that is served here end at another time.
+    pub fn prolong(&self, (topic, queue_id, group): (&str, i32, &str), ends_ms: i64) {
+        let mut reign = self.reign();
+        let Some(reign) = &mut *reign else {
+            return;
+        };
+        let sq_id = reign.lane.find(topic, queue_id, group);
+        if let Some(lease) = sq_id.and_then(|sq_id| reign.serving.get_mut(&sq_id)) {
+            lease.ends_ms = ends_ms;
+        }
     }
 
     /// Hand out no message of a share queue any more. Returns whether its deliveries are proposed still.
@@ -259,16 +285,24 @@ impl Shares {
         following.is_some_and(|following| following.ranges(sq_id).next().is_some())
     }
 
-    /// Whether this broker may hand out messages of any of the queues, or of the only one, of a group.
+    /// Whether this broker may hand out messages of any of the queues, or of the only one, of a group: at a time of
+    /// the clock that is never set, or, with `None`, as long as its leases last.
     #[must_use]
-    pub fn serves_any(&self, (topic, queue_id, group): (&str, Option<i32>, &str)) -> bool {
+    pub fn serves_any(
+        &self,
+        (topic, queue_id, group): (&str, Option<i32>, &str),
+        elapsed_ms: Option<i64>,
+    ) -> bool {
         let reign = self.reign();
         let Some(reign) = &*reign else {
             return false;
         };
         let ids = reign.lane.ids(topic, group).into_iter().flatten();
         let mut meant = ids.filter(|(id, _)| queue_id.is_none_or(|queue_id| queue_id == **id));
-        meant.any(|(_, sq_id)| reign.serves(*sq_id))
+        meant.any(|(_, sq_id)| match elapsed_ms {
+            Some(elapsed_ms) => reign.hands_out(*sq_id, elapsed_ms),
+            None => reign.serves(*sq_id),
+        })
     }
 
     /// The record by which a member owns a share queue, or gives it back (`None`).
@@ -533,7 +567,7 @@ impl Reign {
             group: name.group,
             epoch: queue.epoch(),
             owner: queue.owner(),
-            has_messages: ready.next().is_some() || is_new,
+            has_messages: ready.next().is_some() || is_new || queue.is_overdue(now_ms),
         }
     }
 
@@ -551,7 +585,15 @@ impl Reign {
         // A lane with records of a later version is not all here.
         let is_read = self.lane.version() <= self.version_max;
         let owned = queue.filter(|queue| is_read && queue.owner() == Some(self.member));
-        owned.is_some_and(|queue| self.serving.get(&sq_id) == Some(&queue.epoch()))
+        let lease = self.serving.get(&sq_id);
+        owned.is_some_and(|queue| lease.is_some_and(|lease| lease.epoch == queue.epoch()))
+    }
+
+    /// Whether this broker may hand out messages of a share queue now. A process that was stopped may meet requests
+    /// that came meanwhile, before anything else: its lease may have ended by then (O23, OI-11).
+    pub(crate) fn hands_out(&self, sq_id: u64, elapsed_ms: i64) -> bool {
+        let lease = self.serving.get(&sq_id);
+        lease.is_some_and(|lease| elapsed_ms < lease.ends_ms) && self.serves(sq_id)
     }
 
     /// The lease epoch for records about a share queue.
