@@ -26,6 +26,8 @@ from tests.integration.replication.sharing import (
 )
 from tests.waiting import PATIENCE_S, eventually
 
+SLICE_COUNT = 5
+
 POP_COUNT = 8
 ONE_MESSAGE = pop_fields("orders", maxMsgNums=1, pollTime=WAIT_MS)
 
@@ -178,14 +180,13 @@ async def test_without_turns_one_member_stays_the_owner_and_others_forward_to_it
 
     working = asyncio.gather(produce(), consume(1), consume(2))
     await eventually(lambda: all(received.values()))
-    # Of members that want it at once, the second one may have one turn.
-    await asyncio.sleep(3 * LEASE_TERMS.slice.total_seconds())
     epoch = (await lease_of(group)).epoch
-    await asyncio.sleep(2 * LEASE_TERMS.slice.total_seconds())
+    await asyncio.sleep(SLICE_COUNT * LEASE_TERMS.slice.total_seconds())
     stopped.set()
     await working
 
-    assert (await lease_of(group)).epoch == epoch <= 2
+    # By turns it would change with each slice. An owner that gives no answer in time loses it.
+    assert (await lease_of(group)).epoch - epoch < SLICE_COUNT / 2
     assert all(received.values())
 
 
