@@ -97,7 +97,7 @@ class Member:
         for name in NAMES:
             self.lane.name(name)
         self.pops = SharedPops(broker)
-        self.pops._links = self.owners
+        self.pops.links = self.owners
         self.served = 0
 
     def own(self, queue_ids, owner=HERE, *, has_messages=True):

@@ -7,7 +7,7 @@ for each consumer: that was the lesson of Qpid (queue-ownership.md 3.2).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Final
@@ -17,7 +17,7 @@ from regent_engine import Command, decode_records
 
 from backend.remoting.command import answer
 from backend.remoting.errors import RemotingError
-from backend.remoting.headers import PopMessageHeader
+from backend.remoting.headers import PopMessageHeader, decode_header
 from backend.remoting.names import pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -103,7 +103,7 @@ class SharedPops:
     def __init__(self, broker: "Broker") -> None:
         """Take the broker."""
         self._broker = broker
-        self._links = MemberLinks(broker)
+        self.links = MemberLinks(broker)
         self._tasks: set[asyncio.Task[None]] = set()
         self._paused_until_s: dict[int, float] = {}
         self._turn = 0
@@ -147,10 +147,26 @@ class SharedPops:
             return None
         ends_at_s = self._now_s() + max(0, header.poll_ms) / 1000
         waiting = _Pop(caller, command, header, serve_here, ends_at_s)
-        task = asyncio.create_task(self._answer(waiting))
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
+        self._begin(self._answer(waiting))
         return None
+
+    def may_forward(self, topic_name: str) -> bool:
+        """Return whether the engine may forward POPs of a topic.
+
+        POPs of a topic whose queues are shared by time also ask for the queues themselves.
+        """
+        is_shared = self._broker.member_shares.is_shared(topic_name)
+        return is_shared and not self._is_time_shared(topic_name)
+
+    def has_one_owner(self, header: PopMessageHeader) -> bool:
+        """Return whether one other member owns all share queues that a POP asks for."""
+        split = self._split(self._names(header))
+        return len(split.others) == 1 and not split.own and not split.free
+
+    def give_back(self, owner_id: int, command: Command, reply: Command) -> None:
+        """Release the messages that an owner gave to a client which has left."""
+        header = decode_header(PopMessageHeader, command.ext)
+        self._begin(self._give_back(header, reply, owner_id))
 
     def close(self) -> None:
         """Answer the POPs that wait: there is no message here any more."""
@@ -160,7 +176,7 @@ class SharedPops:
         """Wait until each POP is answered, then close the connections."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=SLICE_MS / 1000 + ANSWER_S_MAX)
-        self._links.close()
+        self.links.close()
 
     def _now_s(self) -> float:
         return asyncio.get_running_loop().time()
@@ -309,11 +325,11 @@ class SharedPops:
         fields = {FORWARDED_FIELD: "1", "pollTime": str(wait_ms), "bornTime": "0"}
         try:
             async with asyncio.timeout(wait_ms / 1000 + ANSWER_S_MAX):
-                link = await self._links.find(owner_id)
+                link = await self.links.find(owner_id)
                 async with link.connected() as requester:
                     reply = await requester.pass_on(waiting.command, fields)
         except (OSError, RemotingError) as error:
-            self._links.forget_addresses()
+            self.links.forget_addresses()
             self._pause(owner_id, str(error) or "there is no answer in time")
             return None
         self._paused_until_s.pop(owner_id, None)
@@ -352,12 +368,17 @@ class SharedPops:
                 "invisibleTime": "0",
             }
             try:
-                link = await self._links.find(owner_id)
+                link = await self.links.find(owner_id)
                 async with link.connected() as requester:
                     await requester.call(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, ext=fields)
             except (OSError, RemotingError) as error:
                 log.warning("message_not_released", topic=record.topic, reason=str(error))
                 return
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

@@ -208,9 +208,7 @@ impl Shares {
     /// The broker id of the owner of a share queue by this lane; `None` without one.
     #[must_use]
     pub fn owner(&self, (topic, queue_id, group): (&str, i32, &str)) -> Option<u64> {
-        let reign = self.reign();
-        let lane = &reign.as_ref()?.lane;
-        lane.get(lane.find(topic, queue_id, group)?)?.queue.owner()
+        self.reign().as_ref()?.owner(topic, queue_id, group)
     }
 
     /// Hand out messages of a share queue that the lane says is owned here, by this lease epoch. `false` if the
@@ -525,6 +523,17 @@ impl Reign {
         let is_read = self.lane.version() <= self.version_max;
         let owned = queue.filter(|queue| is_read && queue.owner() == Some(self.member));
         owned.is_some_and(|queue| self.serving.get(&sq_id) == Some(&queue.epoch()))
+    }
+
+    /// The broker id of the owner of a share queue by this lane; `None` without one.
+    pub(crate) fn owner(&self, topic: &str, queue_id: i32, group: &str) -> Option<u64> {
+        let sq_id = self.lane.find(topic, queue_id, group)?;
+        self.lane.get(sq_id)?.queue.owner()
+    }
+
+    /// The id of this broker in its group.
+    pub(crate) fn member(&self) -> u64 {
+        self.member
     }
 
     /// The lease epoch for records about a share queue.
