@@ -73,6 +73,7 @@ from workers.broker.routing.neighbours import Neighbours
 from workers.broker.routing.peers import Peers
 from workers.broker.routing.topic_routes import TopicRoutes
 from workers.broker.shares.credit import Credit
+from workers.broker.shares.engine_links import EngineLinks
 from workers.broker.shares.lease_keeper import Ask, LeaseKeeper
 from workers.broker.shares.member_shares import MemberShares
 from workers.broker.shares.share_queues import ShareQueues
@@ -141,6 +142,7 @@ class Broker:
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
         self.member_shares, self.shared_pops = MemberShares(self), SharedPops(self)
+        self.engine_links = EngineLinks(self)
         self.name_servers: NameServers | None = None
         # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
@@ -315,6 +317,7 @@ class Broker:
         self.topics.permit(settings.permissions)
         self.groups.auto_create = settings.auto_create_groups
         self.hot.facts_changed()
+        self.engine_links.retire(MASTER_ID)
         if self.is_cordoned != was_cordoned:
             # The controller elects a cordoned replica last.
             self.membership.hurry()

@@ -41,6 +41,7 @@ class BrokerSessions:
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._clients.descriptor, self._take)
         broker.polling.serve_by(self._clients.take_turns)
+        broker.engine_links.serve_by(self._clients)
         broker.gate.watch(self._on_gate)
         broker.take_progress, broker.alone = self.take_progress, self._alone
 
@@ -76,8 +77,9 @@ class BrokerSessions:
         """Answer held pulls and let open requests finish, until the deadline."""
         self._broker.polling.release_all()
         self._broker.shared_pops.close()
+        self._broker.engine_links.close()
         for _ in range(round(timeout_s / _POLL_S)):
-            if not len(self._broker.polling):
+            if not len(self._broker.polling) and not self._clients.forwarded_count:
                 break
             await asyncio.sleep(_POLL_S)
         tasks = {task for session in self.all for task in session.tasks}
@@ -113,9 +115,11 @@ class BrokerSessions:
             # They wait for the data that is sent to replicas next.
             if event.deferred is not None:
                 self._have(event.client_id, BrokerSession.defer, *event.deferred)
+        self._broker.meters.passed_on_count += batch.passed_on_count
         if batch.has_appended:
             self._broker.appended(is_turn_due=False)
         for event in batch.events:
+            self._use_links(event)
             self._have(event.client_id, _report, event)
         self._clients.hear_appends(self._broker.membership.hears_appends)
 
@@ -134,6 +138,15 @@ class BrokerSessions:
             self._have(client_id, BrokerSession.commit, group, topic, queue_id, offset)
         for client_id, is_asked, pulled in batch.pulled:
             self._have(client_id, BrokerSession.note_pulled, pulled, is_asked=is_asked)
+
+    def _use_links(self, event: ClientEvent) -> None:
+        """Handle what concerns other members of the broker group, and no client."""
+        if event.lacks_link is not None:
+            self._broker.engine_links.want(event.lacks_link)
+        elif event.lost_link is not None:
+            self._broker.engine_links.lost(*event.lost_link)
+        elif event.unclaimed is not None:
+            self._broker.shared_pops.give_back(*event.unclaimed)
 
     def _have(
         self,

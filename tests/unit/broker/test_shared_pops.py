@@ -98,7 +98,7 @@ class Member:
         for name in NAMES:
             self.lane.name(name)
         self.pops = SharedPops(broker)
-        self.pops._links = self.owners
+        self.pops.links = self.owners
         self.served = 0
         self.fault = None
 

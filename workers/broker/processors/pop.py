@@ -66,6 +66,7 @@ from workers.broker.logical.share_owning import (
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import Outcome, serves
 from workers.broker.shares.reading_ahead import read_ahead
+from workers.broker.shares.shared_pops import FORWARDED_FIELD as SHARE_FORWARDED
 from workers.broker.shares.shared_pops import ServeHere, nothing_answer
 from workers.broker.tables.topics import READABLE, permitted
 
@@ -114,6 +115,11 @@ def _share(
     """Have the owners of share queues answer; the master names those that are new."""
     if broker.membership.role_id == MASTER_ID:
         check_pop(broker, header)
+    is_forwarded = command.code == RequestCode.POP_MESSAGE and SHARE_FORWARDED not in command.ext
+    if is_forwarded and broker.shared_pops.has_one_owner(header):
+        # The engine forwards those after it (ADR 27).
+        grant, _ = check_pop(broker, header)
+        broker.hot.grant_pulls(grant)
     return broker.shared_pops.serve(caller, command, header, serve_here)
 
 
@@ -259,6 +265,7 @@ def check_pop(
         expression_type=header.expression_type,
         leading=leading,
         retry_topics=retries,
+        may_forward=broker.shared_pops.may_forward(topic.name),
     )
     return grant, passing
 

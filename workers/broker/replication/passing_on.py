@@ -56,8 +56,17 @@ def not_taken() -> Refusal:
 class PassingOn:
     """The connection to the current master, if another broker; belongs to the loop's thread."""
 
-    def __init__(self, hot: HotPath, meters: Meters, is_wanted: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        hot: HotPath,
+        meters: Meters,
+        is_wanted: Callable[[], bool],
+        *,
+        on_change: Callable[[str | None], None] = lambda _address: None,
+    ) -> None:
+        """Take what to call with the address of each next master, and with None without one."""
         self._hot, self._meters, self._is_wanted = hot, meters, is_wanted
+        self._on_change = on_change
         self._link: MasterLink | None = None
         self._is_master = self._is_closed = False
         self._paused_until_s: float | None = None
@@ -181,6 +190,7 @@ class PassingOn:
             former.retire()
         self._changed.set()
         self._changed = asyncio.Event()
+        self._on_change(None if link is None else link.address)
 
     def _answer(self, command: Command, reply: Command | None, address: str) -> bytes:
         self._meters.passed_on_count += 1

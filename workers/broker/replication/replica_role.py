@@ -33,7 +33,12 @@ class ReplicaRole:
             segment_size=broker.settings.commit_log_file_size_bytes,
             on_whole=broker.journal.cut,
         )
-        self.passing = PassingOn(broker.hot, broker.meters, lambda: broker.settings.passes_on)
+        self.passing = PassingOn(
+            broker.hot,
+            broker.meters,
+            lambda: broker.settings.passes_on,
+            on_change=broker.engine_links.follow,
+        )
         self._tasks: list[asyncio.Task[None]] = []
         self.follower: Follower | None = None
         self._obstacle = ""

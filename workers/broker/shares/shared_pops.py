@@ -7,7 +7,7 @@ for each consumer: that was the lesson of Qpid (queue-ownership.md 3.2).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
@@ -18,7 +18,7 @@ from regent_engine import Command, decode_records
 
 from backend.remoting.command import answer
 from backend.remoting.errors import RemotingError
-from backend.remoting.headers import PopMessageHeader
+from backend.remoting.headers import PopMessageHeader, decode_header
 from backend.remoting.names import pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -110,7 +110,7 @@ class SharedPops:
     def __init__(self, broker: "Broker") -> None:
         """Take the broker."""
         self._broker = broker
-        self._links = MemberLinks(broker)
+        self.links = MemberLinks(broker)
         self._tasks: set[asyncio.Task[None]] = set()
         self._paused_until_s: dict[int, float] = {}
         self._turn = 0
@@ -154,10 +154,31 @@ class SharedPops:
             return None
         ends_at_s = self._now_s() + max(0, header.poll_ms) / 1000
         waiting = _Pop(caller, command, header, serve_here, ends_at_s)
-        task = asyncio.create_task(self._answer(waiting))
-        self._tasks.add(task)
-        task.add_done_callback(partial(self._done, waiting))
+        self._begin(
+            self._answer(waiting), lambda error: caller.send(explain(waiting.command, error))
+        )
         return None
+
+    def may_forward(self, topic_name: str) -> bool:
+        """Return whether the engine may forward POPs of a topic.
+
+        POPs of a topic whose queues are shared by time also ask for the queues themselves.
+        """
+        is_shared = self._broker.member_shares.is_shared(topic_name)
+        return is_shared and not self._broker.member_shares.takes_turns(topic_name)
+
+    def has_one_owner(self, header: PopMessageHeader) -> bool:
+        """Return whether one other member owns all share queues that a POP asks for."""
+        split = self._split(self._names(header))
+        return len(split.others) == 1 and not split.own and not split.free
+
+    def give_back(self, owner_id: int, command: Command, reply: Command) -> None:
+        """Release the messages that an owner gave to a client which has left."""
+        header = decode_header(PopMessageHeader, command.ext)
+        self._begin(
+            self._give_back(header, reply, owner_id),
+            lambda error: log.error("messages_not_released", exc_info=error),
+        )
 
     def close(self) -> None:
         """Answer the POPs that wait: there is no message here any more."""
@@ -167,7 +188,7 @@ class SharedPops:
         """Wait until each POP is answered, then close the connections."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=SLICE_MS / 1000 + ANSWER_S_MAX)
-        self._links.close()
+        self.links.close()
 
     def _now_s(self) -> float:
         return asyncio.get_running_loop().time()
@@ -304,11 +325,11 @@ class SharedPops:
         fields = {FORWARDED_FIELD: "1", "pollTime": str(wait_ms), "bornTime": "0"}
         try:
             async with asyncio.timeout(wait_ms / 1000 + ANSWER_S_MAX):
-                link = await self._links.find(owner_id)
+                link = await self.links.find(owner_id)
                 async with link.connected() as requester:
                     reply = await requester.pass_on(waiting.command, fields)
         except (OSError, RemotingError) as error:
-            self._links.forget_addresses()
+            self.links.forget_addresses()
             self._pause(owner_id, str(error) or "there is no answer in time")
             return None
         self._paused_until_s.pop(owner_id, None)
@@ -347,17 +368,24 @@ class SharedPops:
                 "invisibleTime": "0",
             }
             try:
-                link = await self._links.find(owner_id)
+                link = await self.links.find(owner_id)
                 async with link.connected() as requester:
                     await requester.call(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, ext=fields)
             except (OSError, RemotingError) as error:
                 log.warning("message_not_released", topic=record.topic, reason=str(error))
                 return
 
-    def _done(self, waiting: _Pop, task: asyncio.Task[None]) -> None:
+    def _begin(
+        self, work: Coroutine[None, None, None], on_error: Callable[[BaseException], None]
+    ) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._done, on_error))
+
+    def _done(self, on_error: Callable[[BaseException], None], task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            waiting.caller.send(explain(waiting.command, error))
+            on_error(error)
 
 
 def nothing_answer(command: Command) -> bytes:

@@ -1595,6 +1595,22 @@ class Clients:
     def hear_appends(self, hears: bool) -> None:
         """Say whether appended messages are reported at once, or some milliseconds later."""
 
+    def use_link(self, member: int, socket: int) -> None:
+        """Forward requests to a member of the broker group over a connected socket (ADR 27).
+
+        The member is a broker id, or 0 as the sequencer. The engine uses a copy of the descriptor.
+
+        Raises:
+            OSError: the descriptor is not open, or the process has none left.
+        """
+
+    def retire_link(self, member: int) -> None:
+        """Forward no more requests to a member; its connection ends with the last answer."""
+
+    @property
+    def forwarded_count(self) -> int:
+        """How many requests other members have not answered."""
+
     def take_turns(self) -> None:
         """Look after parked pulls: some became ready, or another deadline is the next."""
 
@@ -1682,6 +1698,10 @@ class ClientBatch:
         """Whether messages were appended."""
 
     @property
+    def passed_on_count(self) -> int:
+        """How many requests the sequencer has answered (ADR 27)."""
+
+    @property
     def events(self) -> list[ClientEvent]:
         """The rest, in order."""
 
@@ -1732,6 +1752,18 @@ class ClientEvent:
     @property
     def has_room(self) -> bool:
         """It has read its answers, which was to be reported."""
+
+    @property
+    def lacks_link(self) -> int | None:
+        """A member to which requests would go over a connection, which is to be made once."""
+
+    @property
+    def lost_link(self) -> tuple[int, str] | None:
+        """A member whose connection is lost, and why."""
+
+    @property
+    def unclaimed(self) -> tuple[int, Command, Command] | None:
+        """A member, a POP whose client has left, and the answer of the member with messages."""
 
     @property
     def is_closed(self) -> bool:
@@ -1944,10 +1976,12 @@ class PullGrant:
         expression_type: str | None = None,
         leading: LeadingQueues | None = None,
         retry_topics: Sequence[tuple[str, int, int]] | None = None,
+        may_forward: bool = False,
     ) -> PullGrant:
         """Grant pulls; with `retry_topics` POPs, which get the messages of those topics too.
 
-        A retry topic is its name, what handles call it (1 or 2), and its number of queues.
+        A retry topic is its name, what handles call it (1 or 2), and its number of queues. With
+        `may_forward` POPs go to another member that owns all of their share queues.
         """
 
 @final

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 use regent_commitlog::{QueueRange, Store};
 use regent_remoting::properties::append_property;
@@ -173,6 +173,9 @@ pub struct HotPath {
     pub shares: Shares,
     /// The id of the next connection; none has 0.
     next_connection: AtomicU64,
+    /// The members of the group to which requests can be forwarded.
+    links: RwLock<AHashSet<u64>>,
+    next_forward: AtomicI32,
     /// Turns in which messages were stored.
     pub put_times: TurnTimes,
     /// Turns in which pulls were answered.
@@ -202,6 +205,8 @@ impl HotPath {
             wakes: AtomicU64::new(0),
             shares: Shares::default(),
             next_connection: AtomicU64::new(1),
+            links: RwLock::default(),
+            next_forward: AtomicI32::new(0),
             put_times: TurnTimes::default(),
             pull_times: TurnTimes::default(),
         }
@@ -443,6 +448,26 @@ impl HotPath {
 
     fn note_wake(&self) {
         self.wakes.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Say whether requests can be forwarded to a member, by its broker id or as
+    /// [`SEQUENCER`](crate::SEQUENCER): who says so sends them and takes the answers.
+    pub fn set_link(&self, member: u64, is_there: bool) {
+        let mut links = self.links.write();
+        if is_there {
+            links.insert(member);
+        } else {
+            links.remove(&member);
+        }
+    }
+
+    pub(crate) fn has_link(&self, member: u64) -> bool {
+        self.links.read().contains(&member)
+    }
+
+    /// The number of the next request that is forwarded; those under way have different ones.
+    pub(crate) fn next_forward(&self) -> i32 {
+        self.next_forward.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn next_connection(&self) -> u64 {

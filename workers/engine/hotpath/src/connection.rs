@@ -20,6 +20,7 @@ use crate::transactions::{HALF_TOPIC, QUEUE_ID};
 
 mod acks;
 mod ends;
+mod forwards;
 mod pops;
 mod pulls;
 mod sends;

@@ -10,6 +10,7 @@
 mod broker;
 mod connection;
 mod end;
+mod forward;
 mod leading;
 mod parked;
 mod pattern;
@@ -34,6 +35,7 @@ pub use broker::{HotPath, HotPathConfig, Topic};
 pub use connection::{
     Connection, DecodedSend, IN_MEMORY_BYTES, WaitingPull, append_send, make_queue_file,
 };
+pub use forward::{Forward, Forwards, MemberAnswer, SEQUENCER};
 pub use leading::{LeadingQueues, LeadingSegment};
 pub use parked::{PARKED_COUNT_MAX, PARKED_MS_MAX, PARKED_OF_CONNECTION_MAX, ParkedPull};
 pub use pending::{Pending, PendingTransactions};

@@ -25,6 +25,8 @@ const LATE_MS: i64 = 500;
 pub struct PopGrant {
     /// Topics whose messages are delivered along with those of the topic.
     pub retries: Vec<RetryTopic>,
+    /// Whether its POPs may go to another member that owns all of its share queues (ADR 27).
+    pub may_forward: bool,
 }
 
 /// A topic of messages to be delivered again.
@@ -52,6 +54,8 @@ pub(crate) struct PopRequest<'a> {
     pub(crate) expression: Cow<'a, str>,
     pub(crate) is_ordered: bool,
     pub(crate) attempt: Cow<'a, str>,
+    /// Whether another broker sent it, or a step of an operation: it goes no further.
+    pub(crate) is_marked: bool,
 }
 
 impl PopRequest<'_> {
@@ -97,6 +101,8 @@ pub(crate) struct AckRequest<'a> {
     pub(crate) queue_id: i32,
     pub(crate) handle: Cow<'a, str>,
     pub(crate) offset: u64,
+    /// As of a POP.
+    pub(crate) is_marked: bool,
 }
 
 /// Collects what a POP delivers, queue by queue.

@@ -7,6 +7,7 @@ use regent_commitlog::Filter;
 use regent_filter::Expression;
 use regent_remoting::{ExtSink, Text};
 
+use crate::forward::{FENCE, FORWARDED, PASSED_ON};
 use crate::leading::{LeadingQueues, Led};
 use crate::parked::PARKED_MS_MAX;
 use crate::pop::{AckRequest, PopGrant, PopRequest};
@@ -42,8 +43,11 @@ const NAMES: [&str; FIELD_COUNT] = [
     "attemptId",
     "extraInfo",
     "offset",
+    FORWARDED,
+    PASSED_ON,
+    FENCE,
 ];
-const FIELD_COUNT: usize = 23;
+const FIELD_COUNT: usize = 26;
 const GROUP: usize = 0;
 const TOPIC: usize = 1;
 const QUEUE_ID: usize = 2;
@@ -66,6 +70,8 @@ const IS_ORDERED: usize = 19;
 const ATTEMPT: usize = 20;
 const HANDLE: usize = 21;
 const OFFSET: usize = 22;
+/// Fields of requests that were forwarded, or that are for this broker alone.
+const MARKS: std::ops::Range<usize> = 23..FIELD_COUNT;
 
 pub(crate) fn is_pull(code: i32) -> bool {
     matches!(code, PULL_MESSAGE | LITE_PULL_MESSAGE)
@@ -332,7 +338,12 @@ impl<'a> PullFields<'a> {
             is_ordered: is_ordered
                 .is_some_and(|text| text.to_bytes().eq_ignore_ascii_case(b"true")),
             attempt: self.text(ATTEMPT),
+            is_marked: self.is_marked(),
         })
+    }
+
+    fn is_marked(&self) -> bool {
+        self.fields[MARKS].iter().any(Option::is_some)
     }
 
     /// Read an acknowledgement; `None` when a field is missing or malformed.
@@ -343,6 +354,7 @@ impl<'a> PullFields<'a> {
             queue_id: self.fields[QUEUE_ID]?.to_i32()?,
             handle: self.required(HANDLE)?,
             offset: u64::try_from(self.fields[OFFSET]?.to_i64()?).ok()?,
+            is_marked: self.is_marked(),
         })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use regent_remoting::Command;
 use regent_share::Delivery;
 
+use crate::forward::Forwards;
 use crate::parked::ParkedPull;
 use crate::pull::{Commit, Granted, Pulled};
 use crate::share::Proposal;
@@ -82,6 +83,10 @@ pub struct Received {
     pub is_parked: bool,
     /// A parked pull that needs a check: what it was granted by has changed.
     pub unchecked: Option<ParkedPull>,
+    /// Requests for other members of the broker group, to which there are connections.
+    pub forwards: Vec<Forwards>,
+    /// A member to which requests would go if there were a connection.
+    pub lacks_link: Option<u64>,
 }
 
 impl Received {

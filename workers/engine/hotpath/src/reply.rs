@@ -16,9 +16,9 @@ pub(crate) const SUCCESS: i32 = 0;
 pub(crate) const SYSTEM_ERROR: i32 = 1;
 pub(crate) const SYSTEM_BUSY: i32 = 2;
 const MESSAGE_ILLEGAL: i32 = 13;
-const SERVICE_NOT_AVAILABLE: i32 = 14;
+pub(crate) const SERVICE_NOT_AVAILABLE: i32 = 14;
 const INVALID_PARAMETER: i32 = 29;
-const NOT_LEADER_FOR_QUEUE: i32 = 501;
+pub(crate) const NOT_LEADER_FOR_QUEUE: i32 = 501;
 
 /// The code that says why nothing was stored.
 pub(crate) fn failure_code(error: &AppendError) -> i32 {

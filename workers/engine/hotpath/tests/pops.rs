@@ -177,6 +177,7 @@ impl Fixture {
             leading,
             pop: Some(PopGrant {
                 retries: Vec::new(),
+                may_forward: false,
             }),
         };
         let granted = Arc::new(Granted::new(&kind, grant));

@@ -11,10 +11,11 @@ use ahash::AHashSet;
 use fastrand::Rng;
 use regent_commitlog::{NewMessage, Store, StoreConfig};
 use regent_hotpath::{
-    Appending, Beginning, Change, Connection, Grant, Granted, HotPath, HotPathConfig, PopGrant,
-    Proposal, PullAnswers, PullFilter, PullKind, Received, Reigning, Taker, Topic,
+    Appending, Beginning, Change, Connection, Forward, Grant, Granted, HotPath, HotPathConfig,
+    MemberAnswer, PopGrant, Proposal, PullAnswers, PullFilter, PullKind, Received, Reigning,
+    SEQUENCER, Taker, Topic,
 };
-use regent_remoting::{Command, limits};
+use regent_remoting::{Command, Header, Text, limits};
 use regent_share::{Body, Delivery, Handle, Policy, Ranges, Record, Snapshot};
 use tempfile::TempDir;
 
@@ -25,6 +26,7 @@ use popping::{FOUND, INVISIBLE_MS, LANE, NOW_MS, Popped, ack, bodies, decode, po
 const MASTER: u64 = 1;
 const REPLICA: u64 = 2;
 const NO_MESSAGE: i32 = 208;
+const POLLING_TIMEOUT: i32 = 210;
 const QUEUES: [(&str, i32, &str); 2] = [("Orders", 0, "g"), ("Orders", 1, "g")];
 const POLICY: Policy = Policy {
     attempts: 16,
@@ -307,6 +309,7 @@ fn granted(hot: &HotPath) -> Arc<Granted> {
         leading: None,
         pop: Some(PopGrant {
             retries: Vec::new(),
+            may_forward: true,
         }),
     };
     Arc::new(Granted::new(&kind, grant))
@@ -940,4 +943,185 @@ fn oi_7_members_have_the_same_state_at_the_same_position() {
             assert_eq!(state, group.state(name), "seed {seed}");
         }
     }
+}
+
+/// The request that a member would get, and what to do with its answer.
+fn forwarded(received: &mut Received) -> (Command, Forward) {
+    let mut forwards = std::mem::take(&mut received.forwards);
+    assert_eq!(forwards.len(), 1);
+    let mut forwards = forwards.remove(0);
+    let asked = commands(&forwards.frames).remove(0);
+    let request = forwards.requests.remove(0);
+    assert_eq!((asked.opaque, forwards.requests.len()), (request.number, 0));
+    (asked, request)
+}
+
+/// What the client of a forwarded request gets, if the answer of the member is final.
+fn given_on(request: &Forward, answer: &Command) -> Option<Command> {
+    let header = Header {
+        code: answer.code,
+        remark: answer.remark.as_deref().map(Text::plain),
+        ..Header::default()
+    };
+    let answer = MemberAnswer {
+        header,
+        ext: answer.ext.clone(),
+        body: &answer.body,
+    };
+    let mut out = Vec::new();
+    let is_final = request.give_on(&answer, &mut out);
+    assert_eq!(is_final, !out.is_empty());
+    is_final.then(|| commands(&out).remove(0))
+}
+
+#[test]
+fn q30_a_replica_passes_an_acknowledgement_on_and_gives_the_answer_of_the_sequencer_on() {
+    let group = Group::new();
+    group.own_all(group.master(), 4);
+    group.append(0, b"one");
+    let mut consumer = Group::connect(group.master());
+    let (mut link, mut client) = (
+        Group::connect(group.master()),
+        Group::connect(group.replica()),
+    );
+    let found = group.pop(group.master(), &mut consumer, 1).remove(0);
+    group.replica().hot.set_link(SEQUENCER, true);
+
+    let (answers, mut received) = group.ask(group.replica(), &mut client, &ack(&found));
+
+    assert!(answers.is_empty() && received.cold.is_empty());
+    let (asked, request) = forwarded(&mut received);
+    assert_eq!(asked.ext["regentPassedOn"], "true");
+    let frame = again(&asked);
+    for code in [FOUND, FOUND] {
+        // A request whose answer was lost is sent again, with the same outcome.
+        let (answers, outcome) = group.ask(group.master(), &mut link, &frame);
+        assert!(answers.is_empty(), "the answer waits for the log");
+        let answer = commands(&outcome.deferred).remove(0);
+        let told = given_on(&request, &answer).unwrap();
+        assert_eq!((told.code, told.opaque), (code, 7));
+        group.confirm();
+    }
+    assert!(group.pop(group.master(), &mut consumer, 1).is_empty());
+}
+
+#[test]
+fn only_final_answers_of_the_sequencer_are_given_on() {
+    let group = Group::new();
+    let mut client = Group::connect(group.replica());
+    group.replica().hot.set_link(SEQUENCER, true);
+    let message = Popped {
+        body: Vec::new(),
+        queue_id: 0,
+        offset: 3,
+        reconsume_times: 0,
+        handle: "3 1758000000000 60000 0 0 broker-a 0 3".to_owned(),
+    };
+    let (_, mut received) = group.ask(group.replica(), &mut client, &ack(&message));
+    let (asked, request) = forwarded(&mut received);
+    let answer = |code| Command {
+        code,
+        remark: Some("why".to_owned()),
+        ..asked.clone()
+    };
+
+    let void = given_on(&request, &answer(NO_MESSAGE)).unwrap();
+
+    assert_eq!(
+        (void.code, void.remark.as_deref()),
+        (NO_MESSAGE, Some("why"))
+    );
+    for code in [1, 14, 501, 7002] {
+        assert!(given_on(&request, &answer(code)).is_none());
+    }
+    // The dispatcher asks again, as the client did.
+    let again = request.request().unwrap();
+    assert_eq!((again.opaque, again.code), (7, 200_051));
+    assert_eq!(again.ext["extraInfo"], message.handle);
+    assert!(!again.ext.contains_key("regentPassedOn"));
+}
+
+#[test]
+fn q91_a_pop_goes_to_the_owner_of_all_its_queues_and_does_not_wait_there() {
+    let group = Group::new();
+    group.own_all(group.master(), 4);
+    group.append(1, b"one");
+    let (mut link, mut client) = (
+        Group::connect(group.master()),
+        Group::connect(group.replica()),
+    );
+    group.replica().hot.set_link(MASTER, true);
+
+    let (answers, mut received) = group.ask(group.replica(), &mut client, &pop(1, ""));
+
+    assert!(answers.is_empty() && received.cold.is_empty());
+    let (asked, request) = forwarded(&mut received);
+    let fields = ["shareFwd", "pollTime", "bornTime", "maxMsgNums"];
+    assert_eq!(fields.map(|name| &*asked.ext[name]), ["1", "0", "0", "1"]);
+    let (_, outcome) = group.ask(group.master(), &mut link, &again(&asked));
+    let told = given_on(&request, &commands(&outcome.deferred).remove(0)).unwrap();
+    assert_eq!(told.opaque, 7);
+    assert_eq!(bodies(&popped(&told)), [b"one"]);
+    group.confirm();
+    // An owner without a message says so at once; then the dispatcher waits for one.
+    let (answers, _) = group.ask(group.master(), &mut link, &again(&asked));
+    assert_eq!(answers[0].code, POLLING_TIMEOUT);
+    assert!(given_on(&request, &answers[0]).is_none());
+}
+
+#[test]
+fn q19_a_pop_is_left_to_the_dispatcher_unless_one_other_member_owns_all_its_queues() {
+    let group = Group::new();
+    let mut client = Group::connect(group.replica());
+    for member in [MASTER, REPLICA, SEQUENCER] {
+        group.replica().hot.set_link(member, true);
+    }
+    let mut is_left = |bytes: &[u8]| {
+        let (_, received) = group.ask(group.replica(), &mut client, bytes);
+        assert_eq!(received.forwards.len() + received.cold.len(), 1);
+        received.forwards.is_empty()
+    };
+
+    assert!(is_left(&pop(1, "")), "nobody owns them");
+    assert!(group.own(group.master(), QUEUES[0], 4));
+    assert!(is_left(&pop(1, "")), "nobody owns one of them");
+    assert!(group.own(group.master(), QUEUES[1], 4));
+    assert!(!is_left(&pop(1, "")));
+    let mut asked = commands(&pop(1, "")).remove(0);
+    asked.ext.insert("shareFwd".to_owned(), "1".to_owned());
+    assert!(is_left(&again(&asked)), "it was forwarded already");
+    // Its client has given up, and would not finish the messages.
+    let late = popping::pop(1, "", NOW_MS - 60_000);
+    let (answers, received) = group.ask(group.replica(), &mut client, &late);
+    assert_eq!(
+        (answers[0].code, received.forwards.len()),
+        (POLLING_TIMEOUT, 0)
+    );
+}
+
+#[test]
+fn requests_are_left_to_the_dispatcher_without_a_connection_to_the_member() {
+    let group = Group::new();
+    group.own_all(group.master(), 4);
+    group.append(0, b"one");
+    let mut consumer = Group::connect(group.master());
+    let mut client = Group::connect(group.replica());
+    let found = group.pop(group.master(), &mut consumer, 1).remove(0);
+
+    for (bytes, member) in [(ack(&found), SEQUENCER), (pop(1, ""), MASTER)] {
+        let (_, received) = group.ask(group.replica(), &mut client, &bytes);
+
+        assert_eq!(
+            (received.cold.len(), received.lacks_link),
+            (1, Some(member))
+        );
+        assert!(received.forwards.is_empty());
+    }
+}
+
+/// The frame of a request.
+fn again(command: &Command) -> Vec<u8> {
+    let ext = command.ext.iter().map(|(key, value)| (&**key, &**value));
+    let ext: Vec<_> = ext.collect();
+    popping::request(command.code, &ext)
 }

@@ -138,6 +138,22 @@ impl Clients {
         self.mail.hears_appends.store(hears, Ordering::Relaxed);
     }
 
+    /// Forward requests to a member of the broker group over a socket that is connected and does not wait.
+    pub fn use_link(&self, member: u64, socket: OwnedFd) {
+        self.mail.order(Order::UseLink { member, socket });
+    }
+
+    /// Forward no more requests to a member. Its connection ends with the last answer.
+    pub fn retire_link(&self, member: u64) {
+        self.mail.order(Order::RetireLink { member });
+    }
+
+    /// How many requests other members have not answered.
+    #[must_use]
+    pub fn forwarded_count(&self) -> usize {
+        self.mail.forwarded_count()
+    }
+
     /// Look after parked pulls: some became ready, or another deadline is the next.
     pub fn take_turns(&self) {
         self.mail.order(Order::TakeTurns);

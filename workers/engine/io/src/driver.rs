@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 use regent_hotpath::Connection;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
@@ -19,6 +19,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::access::HotAccess;
 use crate::client::Client;
 use crate::events::{Event, What};
+use crate::link::Link;
 use crate::mail::{Mail, Order};
 use crate::peer::Peer;
 use crate::serving::{BULK_BYTES, SLICE_BYTES};
@@ -26,6 +27,8 @@ use crate::serving::{BULK_BYTES, SLICE_BYTES};
 const BELL: u64 = 0;
 /// Listeners have ids above those of all connections.
 const LISTENERS: u64 = u64::MAX - 16;
+/// Connections to other members have ids between.
+pub(crate) const LINKS: u64 = u64::MAX / 2;
 const EVENT_COUNT: usize = 256;
 const ACCEPT_COUNT_MAX: usize = 64;
 /// When the process has no descriptor left, clients wait so long for another try.
@@ -52,6 +55,11 @@ pub(crate) struct Driver<A> {
     has_parked_turns: bool,
     /// Answers wait for replicas that lack what was appended.
     pub(crate) has_deferred: bool,
+    /// Connections to other members of the broker group.
+    pub(crate) links: Vec<Link>,
+    pub(crate) next_link: u64,
+    /// The members that the owner was asked to connect to.
+    pub(crate) wanted_links: AHashSet<u64>,
     /// When the owner hears of what need not be heard at once.
     quiet_until_ms: Option<i64>,
     is_over: bool,
@@ -75,6 +83,9 @@ impl<A: HotAccess> Driver<A> {
             buffer: vec![0; SLICE_BYTES],
             has_parked_turns: false,
             has_deferred: false,
+            links: Vec::new(),
+            next_link: 0,
+            wanted_links: AHashSet::new(),
             quiet_until_ms: None,
             is_over: false,
         })
@@ -98,6 +109,7 @@ impl<A: HotAccess> Driver<A> {
             if std::mem::take(&mut self.has_deferred) {
                 self.access.send_appended();
             }
+            self.flush_links();
             self.keep_time();
         }
         let ids: Vec<_> = self.peers.keys().copied().collect();
@@ -108,12 +120,13 @@ impl<A: HotAccess> Driver<A> {
     }
 
     /// How long to wait for events at most.
-    fn timeout(&self) -> Option<Timespec> {
+    fn timeout(&mut self) -> Option<Timespec> {
         if self.has_parked_turns || !self.turns.is_empty() || !self.bulk_turns.is_empty() {
             return Some(Timespec::default());
         }
         let deadline_ms = self.access.hot().next_deadline_ms();
-        let times = [deadline_ms, self.quiet_until_ms, self.accepts_ms];
+        let answer_ms = self.next_link_deadline_ms();
+        let times = [deadline_ms, answer_ms, self.quiet_until_ms, self.accepts_ms];
         let next_ms = times.into_iter().flatten().min()?;
         let wait_ms = u64::try_from(next_ms - elapsed_ms()).unwrap_or(0);
         // Not before it, which would be once more for nothing.
@@ -130,6 +143,10 @@ impl<A: HotAccess> Driver<A> {
         }
         if let Some(at) = id.checked_sub(LISTENERS) {
             self.accept(usize::try_from(at).unwrap_or(usize::MAX));
+            return;
+        }
+        if id >= LINKS {
+            self.on_link(id);
             return;
         }
         let Some(peer) = self.peers.get_mut(&id) else {
@@ -340,6 +357,8 @@ impl<A: HotAccess> Driver<A> {
                 peer.input.clear();
             }),
             Order::Abort { client } => self.close(client),
+            Order::UseLink { member, socket } => self.use_link(member, socket),
+            Order::RetireLink { member } => self.retire_link(member),
         }
     }
 
@@ -433,6 +452,7 @@ impl<A: HotAccess> Driver<A> {
         if self.accepts_ms.is_some_and(|it| it <= now_ms) {
             self.watch_listeners();
         }
+        self.keep_time_of_links(now_ms);
     }
 }
 

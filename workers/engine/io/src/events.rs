@@ -38,6 +38,15 @@ pub enum What {
     BrokeProtocol(String),
     /// It has read its answers, so that more of its requests may be served.
     HasRoom,
+    /// A member to which requests would go if there were a connection; of no client. The owner is asked once,
+    /// until it calls [`Clients::use_link`](crate::Clients::use_link) or
+    /// [`Clients::retire_link`](crate::Clients::retire_link).
+    LacksLink(u64),
+    /// The connection to a member is lost, and why; of no client. The owner is asked for another one after
+    /// [`Clients::retire_link`](crate::Clients::retire_link).
+    LinkLost(u64, String),
+    /// A POP whose client has left, and the answer of a member with messages.
+    Unclaimed(u64, Box<Command>, Box<Command>),
     /// Its connection is closed, perhaps because of an error. No more events of it follow.
     Closed(Option<String>),
 }
@@ -73,6 +82,8 @@ pub struct Batch {
     pub commits: Vec<(u64, Commit)>,
     /// What pulls were answered.
     pub pulled: Vec<PulledByClient>,
+    /// How many requests the sequencer has answered.
+    pub passed_on_count: usize,
     /// Whether messages were appended.
     pub has_appended: bool,
     /// The rest, in order.

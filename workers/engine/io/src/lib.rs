@@ -14,6 +14,8 @@ mod client;
 mod clients;
 mod driver;
 mod events;
+mod forwarding;
+mod link;
 mod mail;
 mod output;
 mod peer;

@@ -1,7 +1,7 @@
 //! What goes from the thread to its owner, and back.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ahash::AHashMap;
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -51,6 +51,13 @@ pub(crate) enum Order {
     CloseIdle {
         idle_ms: i64,
     },
+    UseLink {
+        member: u64,
+        socket: OwnedFd,
+    },
+    RetireLink {
+        member: u64,
+    },
     GateOpened,
     TakeTurns,
     Stop,
@@ -89,6 +96,7 @@ pub(crate) struct Noted {
     pulled: Vec<PulledByClient>,
     /// Where in that list: by client, queue id, and where the names of group and topic lie.
     places: AHashMap<(u64, i32, usize, usize), usize>,
+    pub(crate) passed_on_count: usize,
     pub(crate) has_appended: bool,
     pub(crate) events: Vec<Event>,
 }
@@ -104,6 +112,8 @@ pub(crate) struct Mail {
     /// Whether the owner wants to hear of appended messages at once.
     pub(crate) hears_appends: AtomicBool,
     pub(crate) is_gate_open: AtomicBool,
+    /// Requests that other members have not answered.
+    forwarded: AtomicUsize,
     /// How many have the thread pause. It has the lock while it serves a client, until what came of that is
     /// noted.
     turn: Mutex<usize>,
@@ -121,6 +131,7 @@ impl Mail {
             owner_bell: Bell::new()?,
             hears_appends: AtomicBool::new(true),
             is_gate_open: AtomicBool::new(true),
+            forwarded: AtomicUsize::new(0),
             turn: Mutex::default(),
             resumed: Condvar::new(),
         })
@@ -160,9 +171,22 @@ impl Mail {
         self.is_owner_rung.store(false, Ordering::SeqCst);
         self.note(|noted| Batch {
             has_appended: std::mem::take(&mut noted.has_appended),
+            passed_on_count: std::mem::take(&mut noted.passed_on_count),
             events: std::mem::take(&mut noted.events),
             ..noted.take_progress()
         })
+    }
+
+    pub(crate) fn add_forwarded(&self, count: usize) {
+        self.forwarded.fetch_add(count, Ordering::SeqCst);
+    }
+
+    pub(crate) fn drop_forwarded(&self, count: usize) {
+        self.forwarded.fetch_sub(count, Ordering::SeqCst);
+    }
+
+    pub(crate) fn forwarded_count(&self) -> usize {
+        self.forwarded.load(Ordering::SeqCst)
     }
 
     /// Begin a turn of a client, once nobody has the thread pause.

@@ -22,6 +22,8 @@ pub(crate) struct Peer {
     output: Output,
     /// Requests that the owner has not begun to serve.
     pub(crate) cold_count: usize,
+    /// Requests that other members have not answered.
+    pub(crate) forwarded_count: usize,
     /// A send waits for a file of its queue, and all that follows waits as well.
     pub(crate) is_set_aside: bool,
     /// The owner checks a parked pull.
@@ -60,6 +62,7 @@ impl Peer {
             input: Vec::new(),
             output: Output::default(),
             cold_count: 0,
+            forwarded_count: 0,
             is_set_aside: false,
             is_checking: false,
             has_turn: false,
@@ -92,7 +95,12 @@ impl Peer {
 
     /// Whether there is nothing more to serve.
     pub(crate) fn is_served(&self) -> bool {
-        self.has_ended && self.input.is_empty() && !self.is_set_aside
+        self.has_ended && self.input.is_empty() && !self.is_set_aside && self.forwarded_count == 0
+    }
+
+    /// Whether it gets no answers any more, or is about to get none.
+    pub(crate) fn has_left(&self) -> bool {
+        self.has_ended || self.is_broken() || self.is_closing
     }
 
     /// Write bytes behind all others.

@@ -160,6 +160,12 @@ impl<A: HotAccess> Driver<A> {
     fn take_in(&mut self, id: u64, turn: Turn, is_asked: bool) {
         let Turn { mut received, .. } = turn;
         self.note_progress(id, &mut received, is_asked);
+        if let Some(member) = received.lacks_link.take() {
+            self.want_link(member);
+        }
+        for forwards in std::mem::take(&mut received.forwards) {
+            received.cold.extend(self.forward(id, forwards));
+        }
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };

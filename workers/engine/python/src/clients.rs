@@ -88,6 +88,20 @@ impl Clients {
         self.clients.hear_appends(hears);
     }
 
+    fn use_link(&self, member: u64, socket: RawFd) -> PyResult<()> {
+        self.clients.use_link(member, duplicate(socket)?);
+        Ok(())
+    }
+
+    fn retire_link(&self, member: u64) {
+        self.clients.retire_link(member);
+    }
+
+    #[getter]
+    fn forwarded_count(&self) -> usize {
+        self.clients.forwarded_count()
+    }
+
     fn take_turns(&self) {
         self.clients.take_turns();
     }
@@ -196,6 +210,7 @@ pub(crate) struct ClientBatch {
     commits: Vec<(u64, String, String, i32, i64)>,
     /// Client, whether it asked just now, and what.
     pulled: Vec<(u64, bool, PulledOfQueue)>,
+    passed_on_count: usize,
     has_appended: bool,
     events: Vec<Py<ClientEvent>>,
 }
@@ -220,6 +235,7 @@ impl ClientBatch {
         Ok(Self {
             commits: commits.collect(),
             pulled: pulled.collect(),
+            passed_on_count: batch.passed_on_count,
             has_appended: batch.has_appended,
             events: events?,
         })
@@ -242,6 +258,9 @@ pub(crate) struct ClientEvent {
     store_failure: Option<String>,
     broken_protocol: Option<String>,
     has_room: bool,
+    lacks_link: Option<u64>,
+    lost_link: Option<(u64, String)>,
+    unclaimed: Option<(u64, Py<Command>, Py<Command>)>,
     is_closed: bool,
     reason: Option<String>,
 }
@@ -277,6 +296,13 @@ impl ClientEvent {
             What::StoreFailed(reason) => made.store_failure = Some(reason),
             What::BrokeProtocol(reason) => made.broken_protocol = Some(reason),
             What::HasRoom => made.has_room = true,
+            What::LacksLink(member) => made.lacks_link = Some(member),
+            What::LinkLost(member, reason) => made.lost_link = Some((member, reason)),
+            What::Unclaimed(member, request, answer) => {
+                let request = Py::new(py, Command::new(py, *request)?)?;
+                let answer = Py::new(py, Command::new(py, *answer)?)?;
+                made.unclaimed = Some((member, request, answer));
+            }
             What::Closed(reason) => {
                 made.is_closed = true;
                 made.reason = reason;

@@ -3,16 +3,15 @@
 //! A message is finished in memory, then its record is appended, then the answer waits for the confirmed
 //! position (Q31). No thread waits for an answer (Q32).
 
-use regent_remoting::{FLAG_RESPONSE, Fields, Frame, FrameWriter, Header, Language};
+use regent_remoting::{Frame, Header};
 use regent_share::Handle;
 
 use super::Call;
+use crate::forward::NO_MESSAGE;
 use crate::pop::AckRequest;
 use crate::pulled::Answering;
-use crate::reply::{SUCCESS, VERSION, failure_code};
+use crate::reply::{SERVICE_NOT_AVAILABLE, done, failure_code};
 use crate::share::{LANE, Wish};
-
-const NO_MESSAGE: i32 = 208;
 
 /// An acknowledgement that waits for the others of its chunk.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +35,13 @@ impl Call<'_, '_, '_> {
         // The lock of share queues comes before that of the log.
         self.writer = None;
         let reign = self.hot.shares.reign();
+        let is_passed_on = reign
+            .as_ref()
+            .is_some_and(|reign| !reign.decides() && reign.is_shared(&request.topic));
+        if is_passed_on {
+            drop(reign);
+            return self.pass_on_ack(frame, header, request);
+        }
         // Of a broker that acts for its master, the dispatcher keeps what is finished.
         let leading = reign.as_ref().filter(|reign| reign.appends());
         let found = leading.and_then(|reign| {
@@ -88,6 +94,7 @@ impl Call<'_, '_, '_> {
             if ack.is_oneway {
                 continue;
             }
+            let Answering { opaque, encoding } = ack.answering;
             if !is_done {
                 let remark = "the handle is of another delivery of the message";
                 ack.answering
@@ -95,9 +102,9 @@ impl Call<'_, '_, '_> {
             } else if self.is_deferring {
                 let known = self.received.deferred_position;
                 self.received.deferred_position = known.max(finished.position);
-                write_success(&mut self.received.deferred, ack.answering);
+                done(&mut self.received.deferred, encoding, opaque);
             } else {
-                write_success(&mut self.received.replies, ack.answering);
+                done(&mut self.received.replies, encoding, opaque);
             }
         }
     }
@@ -108,19 +115,4 @@ impl Call<'_, '_, '_> {
                 .refuse(&mut self.received.replies, code, remark);
         }
     }
-}
-
-const SERVICE_NOT_AVAILABLE: i32 = 14;
-
-fn write_success(out: &mut Vec<u8>, answering: Answering) {
-    let fields = Fields {
-        code: SUCCESS,
-        language: Language::JAVA,
-        version: VERSION,
-        opaque: answering.opaque,
-        flag: FLAG_RESPONSE,
-        remark: None,
-    };
-    // It always fits.
-    let _ = FrameWriter::begin(out, answering.encoding, &fields).finish(&[]);
 }

@@ -120,6 +120,9 @@ impl<'s> Call<'_, '_, 's> {
         let Some(granted) = self.hot.granted(key) else {
             return false;
         };
+        if self.forward_pop(frame, header, request, &granted) {
+            return true;
+        }
         let asker = (header.opaque, frame.encoding);
         self.pop_or_park(request, &granted, asker, frame.header, false)
     }

@@ -229,9 +229,7 @@ impl Shares {
     /// The broker id of the owner of a share queue by this lane; `None` without one.
     #[must_use]
     pub fn owner(&self, (topic, queue_id, group): (&str, i32, &str)) -> Option<u64> {
-        let reign = self.reign();
-        let lane = &reign.as_ref()?.lane;
-        lane.get(lane.find(topic, queue_id, group)?)?.queue.owner()
+        self.reign().as_ref()?.owner(topic, queue_id, group)
     }
 
     /// Hand out messages of a share queue that the lane says is owned here, by this lease epoch, until a time of the
@@ -594,6 +592,17 @@ impl Reign {
     pub(crate) fn hands_out(&self, sq_id: u64, elapsed_ms: i64) -> bool {
         let lease = self.serving.get(&sq_id);
         lease.is_some_and(|lease| elapsed_ms < lease.ends_ms) && self.serves(sq_id)
+    }
+
+    /// The broker id of the owner of a share queue by this lane; `None` without one.
+    pub(crate) fn owner(&self, topic: &str, queue_id: i32, group: &str) -> Option<u64> {
+        let sq_id = self.lane.find(topic, queue_id, group)?;
+        self.lane.get(sq_id)?.queue.owner()
+    }
+
+    /// The id of this broker in its group.
+    pub(crate) fn member(&self) -> u64 {
+        self.member
     }
 
     /// The lease epoch for records about a share queue.
