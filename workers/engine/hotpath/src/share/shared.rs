@@ -12,7 +12,7 @@ use regent_share::{
     Body, Decoded, Delivery, FALLBACK, Ranges, Record, Records, Refused, Snapshot, WINDOW,
 };
 
-use super::{LANE, Reign, Reigning, Shares, messages_of, replay};
+use super::{LANE, Reign, Reigning, Shares, encoded, messages_of, replay};
 use crate::broker::HotPathConfig;
 use crate::pull::Commit;
 
@@ -242,9 +242,7 @@ impl Shares {
             return false;
         };
         reign.serving.remove(&sq_id);
-        reign.attempts.remove(&sq_id);
-        let following = reign.following.as_ref();
-        following.is_some_and(|following| following.ranges(sq_id).next().is_some())
+        reign.has_proposed(sq_id)
     }
 
     /// Whether this broker may hand out messages of any of the queues, or of the only one, of a group.
@@ -344,13 +342,11 @@ impl Shares {
             }
         }
         wanted.retain(|record| !reign.has_record(record));
-        let outcome = reign.lane.judge_unit(&wanted);
-        match outcome {
+        let is_void = |record: &Record| reign.is_late(record) || reign.is_ahead(store, record);
+        match reign.lane.judge_unit(&wanted) {
             Err((_, Refused::Fenced)) => return Ok(Appending::Fenced),
             Err(_) => return Ok(Appending::Refused),
-            Ok(_) if wanted.iter().any(|record| reign.is_late(record)) => {
-                return Ok(Appending::Refused);
-            }
+            Ok(_) if wanted.iter().any(is_void) => return Ok(Appending::Refused),
             Ok(_) => {}
         }
         let lane_end = if wanted.is_empty() {
@@ -398,7 +394,11 @@ impl Shares {
         if expired.is_empty() {
             return Ok(Vec::new());
         }
-        reign.append(store, config, &expired, now_ms)?;
+        let appended = reign.append(store, config, &expired, now_ms);
+        if appended.is_err() {
+            reign.recheck(&expired);
+        }
+        appended?;
         Ok(reign.ready_queues(expired.iter()))
     }
 
@@ -436,30 +436,32 @@ impl Shares {
         reign.served_queues(settled.into_iter())
     }
 
-    /// Propose to give back what a proposal hands out whose outcome is unknown. The messages are not handed out
-    /// before both are settled.
+    /// The records that give back what others hand out whose outcome is unknown; `None` if they hand out nothing.
+    ///
+    /// A replica hands out none of the messages before both are settled. One that has another role by now has no
+    /// number for the records, and has them appended all the same.
     #[must_use]
-    pub fn withdraw(&self, numbers: &[u64]) -> Option<Proposal> {
-        let mut reign = self.reign();
-        let reign = reign.as_mut()?;
-        let following = reign.following.as_ref()?;
-        let proposed = following.proposed.values().flatten();
-        let meant = proposed.filter(|(number, _)| numbers.contains(number));
-        let records: Vec<_> = meant
-            .filter_map(|(_, record)| match &record.body {
-                Body::Acquire {
-                    delivery, ranges, ..
-                } => Some(release(
-                    record.sq_id,
-                    record.epoch,
-                    *delivery,
-                    ranges.clone(),
-                )),
+    pub fn withdraw(&self, records: &[u8]) -> Option<Proposal> {
+        let releases: Vec<_> = Records::new(records)
+            .filter_map(|record| match record {
+                Ok(Decoded::Known(record)) => released(record),
                 _ => None,
             })
             .collect();
-        reign.following.as_mut()?.propose(&records);
-        reign.take_proposal()
+        if releases.is_empty() {
+            return None;
+        }
+        let mut reign = self.reign();
+        if let Some(reign) = &mut *reign
+            && let Some(following) = &mut reign.following
+        {
+            following.propose(&releases);
+            return reign.take_proposal();
+        }
+        Some(Proposal {
+            numbers: Vec::new(),
+            records: encoded(releases.iter()),
+        })
     }
 
     /// The state of a share queue, and the log position behind the last record that it has; `None` if it is
@@ -485,6 +487,17 @@ pub(super) fn release(sq_id: u64, epoch: u64, delivery: Delivery, ranges: Ranges
             visible_at_ms: 0,
         },
     }
+}
+
+/// The record that gives back what a record hands out.
+fn released(record: Record) -> Option<Record> {
+    let Body::Acquire {
+        delivery, ranges, ..
+    } = record.body
+    else {
+        return None;
+    };
+    Some(release(record.sq_id, record.epoch, delivery, ranges))
 }
 
 impl Reign {
@@ -618,6 +631,13 @@ impl Reign {
         .collect()
     }
 
+    /// Name the deliveries again that records were to end, because the store refused the records.
+    pub(crate) fn recheck(&mut self, records: &[Record]) {
+        for record in records {
+            self.lane.recheck(record.sq_id);
+        }
+    }
+
     /// In PRIMARY mode the lane says nothing of acquisitions. What it has of them is of another mode before.
     pub(super) fn drop_acquisitions(&mut self) {
         let ids = self.lane.iter().map(|(sq_id, _)| sq_id);
@@ -699,13 +719,30 @@ impl Reign {
         }
     }
 
-    /// Whether a delivery names a message that was finished before the record came here.
+    /// Whether something happened before the record of a delivery came here: one of its messages was finished, or
+    /// another message was renewed by the same time, so that one handle would be that of two deliveries.
     fn is_late(&self, record: &Record) -> bool {
-        let Body::Acquire { ranges, .. } = &record.body else {
+        let Body::Acquire {
+            delivery, ranges, ..
+        } = &record.body
+        else {
             return false;
         };
         let queue = self.lane.get(record.sq_id).map(|wired| &wired.queue);
-        queue.is_none_or(|queue| ranges.offsets().any(|offset| queue.is_finished(offset)))
+        queue.is_none_or(|queue| {
+            ranges.offsets().any(|offset| queue.is_finished(offset))
+                || !queue.batch(*delivery).is_empty()
+        })
+    }
+
+    /// Whether a record hands out or leaves out a message that the log does not have.
+    fn is_ahead(&self, store: &Store, record: &Record) -> bool {
+        let (Body::Acquire { ranges, .. } | Body::Gap { ranges }) = &record.body else {
+            return false;
+        };
+        let name = self.lane.get(record.sq_id).map(|wired| &wired.name);
+        let offsets = name.and_then(|name| store.held_offsets(&name.topic, name.queue_id));
+        ranges.end() > Some(offsets.map_or(0, |(_, end)| end))
     }
 
     /// The queues whose messages can be delivered again because of some records.
