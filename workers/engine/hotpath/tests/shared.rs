@@ -901,6 +901,28 @@ fn after_a_change_of_the_mode_nobody_owns_and_what_consumers_had_comes_again() {
     assert_eq!(acquired(&group.store).len(), 1);
 }
 
+/// In PRIMARY mode another clock says when a delivery ends: a deadline of SHARED mode would never pass.
+#[test]
+fn a_change_of_the_mode_that_the_store_refused_hides_no_message() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.own_all(group.master(), 4);
+    let mut consumer = Group::connect(group.master());
+    group.pop(group.master(), &mut consumer, 1);
+    let (hot, store) = (&group.master().hot, &group.store);
+    store.seal_queue(LANE, 0).unwrap();
+
+    let refused = hot
+        .shares
+        .set_shared(store, hot.config(), ("Orders", false), NOW_MS);
+
+    assert!(refused.is_err());
+    store.unseal_queue(LANE, 0).unwrap();
+    group.name();
+    let again = group.pop(group.master(), &mut consumer, 1);
+    assert_eq!(bodies(&again), [b"a"]);
+}
+
 /// Q66: the state is that of the records, whoever reads them, and wherever they begin.
 #[test]
 fn oi_7_members_have_the_same_state_at_the_same_position() {

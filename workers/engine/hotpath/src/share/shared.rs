@@ -13,10 +13,9 @@ use regent_share::{
 };
 
 use super::{LANE, Reign, Reigning, Shares, encoded, messages_of, replay};
-use crate::broker::HotPathConfig;
+use crate::broker::{HotPathConfig, RETRY_PREFIX};
 use crate::pull::Commit;
 
-const RETRY_PREFIX: &str = "%RETRY%";
 /// So many messages of the lane are read at a time.
 const ENTRY_COUNT: usize = 512;
 
@@ -475,6 +474,13 @@ impl Shares {
     }
 }
 
+/// The topic whose mode a topic has: of a retry topic, the topic of its messages.
+fn topic_of_mode(topic: &str) -> &str {
+    let retried = topic.strip_prefix(RETRY_PREFIX);
+    let retried = retried.and_then(|it| it.split_once('+'));
+    retried.map_or(topic, |(_, topic)| topic)
+}
+
 /// The record that gives messages back at once.
 pub(super) fn release(sq_id: u64, epoch: u64, delivery: Delivery, ranges: Ranges) -> Record {
     Record {
@@ -516,11 +522,7 @@ impl Reign {
         if self.is_acting || self.shared.is_empty() {
             return false;
         }
-        let retried = topic
-            .strip_prefix(RETRY_PREFIX)
-            .and_then(|it| it.split_once('+'));
-        self.shared
-            .contains(retried.map_or(topic, |(_, topic)| topic))
+        self.shared.contains(topic_of_mode(topic))
     }
 
     pub(super) fn is_shared_queue(&self, sq_id: u64) -> bool {
@@ -647,6 +649,8 @@ impl Reign {
     }
 
     /// Say in the lane that nobody owns the share queues of a topic, nor has any message.
+    ///
+    /// Here it is so even if the store refuses the records: by the clock of the other mode, no delivery would end.
     fn begin_mode(
         &mut self,
         store: &Store,
@@ -654,18 +658,15 @@ impl Reign {
         topic: &str,
         now_ms: i64,
     ) -> Result<bool, AppendError> {
-        let is_meant = |name: &str| {
-            let retried = name
-                .strip_prefix(RETRY_PREFIX)
-                .and_then(|it| it.split_once('+'));
-            retried.map_or(name, |(_, own)| own) == topic
-        };
-        let meant = self
-            .lane
-            .iter()
-            .filter(|(_, wired)| is_meant(&wired.name.topic));
-        let states: Vec<_> = meant
-            .map(|(sq_id, wired)| {
+        let meant = self.lane.iter();
+        let meant = meant.filter(|(_, wired)| topic_of_mode(&wired.name.topic) == topic);
+        let ids: Vec<_> = meant.map(|(sq_id, _)| sq_id).collect();
+        let mut states = Vec::new();
+        for sq_id in ids {
+            self.leave(sq_id);
+            self.serving.remove(&sq_id);
+            self.lane.drop_acquisitions(sq_id);
+            if let Some(wired) = self.lane.get(sq_id) {
                 let state = Snapshot {
                     is_owned: false,
                     ..wired.queue.snapshot(false)
@@ -673,19 +674,15 @@ impl Reign {
                 let record = Record {
                     flags: 0,
                     sq_id,
-                    epoch: wired.queue.epoch(),
+                    epoch: state.epoch,
                     body: Body::Snap(state),
                 };
-                (vec![record], sq_id)
-            })
-            .collect();
-        let is_any = !states.is_empty();
-        for (records, ids) in messages_of(states) {
-            self.append(store, config, &records, now_ms)?;
-            for sq_id in ids {
-                self.leave(sq_id);
-                self.serving.remove(&sq_id);
+                states.push((vec![record], ()));
             }
+        }
+        let is_any = !states.is_empty();
+        for (records, _) in messages_of(states) {
+            self.append(store, config, &records, now_ms)?;
         }
         Ok(is_any)
     }
