@@ -88,6 +88,8 @@ class BrokerSessions:
 
     def close(self) -> None:
         """Close all connections after all written bytes are sent."""
+        # From now on no pull is answered whose commit would come too late.
+        self._clients.open_gate(is_open=False)
         for session in self.all:
             session.close()
         self.take_progress()

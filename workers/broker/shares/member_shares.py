@@ -464,17 +464,21 @@ class MemberShares:
             log.info("deliveries_not_confirmed", reason=str(error) or type(error).__name__)
             if settle is not None:
                 settle(is_recorded=False)
-            await self._withdraw(numbers)
+            await self._withdraw(proposal)
             return
         self._settle(numbers, is_recorded=verdict == DONE)
         if settle is not None:
             settle(is_recorded=verdict == DONE)
 
-    async def _withdraw(self, numbers: list[int]) -> None:
-        """Give back what was perhaps handed out, before it is handed out again."""
-        proposal = self._broker.hot.withdraw_shares(numbers)
-        if proposal is not None:
-            more, records = proposal
+    async def _withdraw(self, proposal: Proposal) -> None:
+        """Give back what was perhaps handed out, before it is handed out again.
+
+        This member may have become the master meanwhile.
+        """
+        numbers, records = proposal
+        withdrawal = self._broker.hot.withdraw_shares(records)
+        if withdrawal is not None:
+            more, records = withdrawal
             await self._submit_surely(records)
             numbers = [*numbers, *more]
         self._settle(numbers, is_recorded=False)

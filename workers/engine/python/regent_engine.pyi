@@ -1386,8 +1386,11 @@ class HotPath:
         Return the queues whose messages they held back: what was not handed out is ready now.
         """
 
-    def withdraw_shares(self, numbers: list[int]) -> tuple[list[int], bytes] | None:
-        """Propose to give back what proposals hand out whose outcome is unknown."""
+    def withdraw_shares(self, records: bytes) -> tuple[list[int], bytes] | None:
+        """Return the records that give back what other records hand out, as a proposal.
+
+        The outcome of the other records is unknown. None if they hand out nothing.
+        """
 
     def share_state(self, topic: str, queue_id: int, group: str) -> tuple[int, bytes] | None:
         """Return the state of a share queue as a SNAP record, and the end of its lane."""

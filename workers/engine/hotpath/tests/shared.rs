@@ -16,7 +16,7 @@ use regent_hotpath::{
     SEQUENCER, Taker, Topic,
 };
 use regent_remoting::{Command, Header, Text, limits};
-use regent_share::{Body, Delivery, Handle, Policy, Ranges, Record, Snapshot};
+use regent_share::{Body, Delivery, Entry, Handle, Policy, Ranges, Record, Snapshot, SnapshotRun};
 use tempfile::TempDir;
 
 mod popping;
@@ -416,7 +416,7 @@ fn a_proposal_whose_outcome_is_unknown_is_withdrawn_before_its_messages_come_aga
         }
         assert!(group.pop(group.replica(), &mut consumer, 1).is_empty());
 
-        let withdrawal = group.replica().hot.shares.withdraw(&lost.numbers).unwrap();
+        let withdrawal = group.replica().hot.shares.withdraw(&lost.records).unwrap();
         assert!(group.carry_out(&withdrawal));
         group.replica().hot.shares.settle(&lost.numbers);
 
@@ -425,6 +425,113 @@ fn a_proposal_whose_outcome_is_unknown_is_withdrawn_before_its_messages_come_aga
             [b"a"]
         );
         group.assert_equal_states();
+    }
+}
+
+/// Its replica leads by the time when it gives up: nobody else knows that no consumer has the message.
+#[test]
+fn a_proposal_is_withdrawn_by_the_next_master_as_well() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.own_all(group.replica(), 4);
+    let mut consumer = Group::connect(group.replica());
+    let (_, received) = group.ask(group.replica(), &mut consumer, &pop(1, ""));
+    let lost = received.proposal.unwrap();
+    assert!(is_done(&group.submit(REPLICA, &lost.records)));
+    let (hot, store) = (&group.replica().hot, &group.store);
+    hot.shares.lead(store, reigning(REPLICA, true)).unwrap();
+
+    let withdrawal = hot.shares.withdraw(&lost.records).unwrap();
+    let unit = (REPLICA, &withdrawal.records[..]);
+    let outcome = hot.shares.append_unit(store, hot.config(), unit, NOW_MS);
+    assert!(is_done(&outcome.unwrap()));
+
+    let (_, state) = hot.shares.state(QUEUES[0]).unwrap();
+    let is_acquired = |run: &SnapshotRun| matches!(run.entry, Entry::Acquired { .. });
+    assert!(!state.runs.iter().any(is_acquired), "{state:?}");
+    assert_eq!(hot.shares.withdraw(&withdrawal.records), None);
+}
+
+/// The master renews a message at the very time at which the owner hands another one out.
+#[test]
+fn a_delivery_has_the_messages_of_its_own_record_only() {
+    let group = Group::new();
+    for body in [b"a", b"b"] {
+        group.append(0, body);
+    }
+    group.own_all(group.replica(), 4);
+    let mut consumer = Group::connect(group.replica());
+    let kept = group.pop(group.replica(), &mut consumer, 1).remove(0);
+    let (_, received) = group.ask(group.replica(), &mut consumer, &pop(1, ""));
+    let renewed = group.change(&kept, Change::Keep(INVISIBLE_MS)).unwrap();
+    let deliveries = received.deferred_deliveries;
+    assert_eq!(deliveries, [(1, renewed)], "both are as late as can be");
+
+    assert!(!group.carry_out(&received.proposal.unwrap()));
+
+    let hot = &group.replica().hot;
+    let undone = hot
+        .shares
+        .undo(&group.store, hot.config(), &deliveries, NOW_MS);
+    assert_eq!(undone.unwrap(), [("Orders".to_owned(), 0)]);
+    let again = group.pop(group.replica(), &mut consumer, 32);
+    assert_eq!(bodies(&again), [b"b"]);
+    assert_eq!(again[0].reconsume_times, 0);
+}
+
+/// The consumer of the second answer has the messages, wherever the share queue is served meanwhile.
+#[test]
+fn a_batch_that_two_answers_carry_stays_out_if_one_of_them_is_never_given() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.own_all(group.replica(), 4);
+    let (mut gone, mut consumer) = (
+        Group::connect(group.replica()),
+        Group::connect(group.replica()),
+    );
+    let hot = &group.replica().hot;
+    let mut answers = Vec::new();
+    for connection in [&mut gone, &mut consumer] {
+        let (_, received) = group.ask(group.replica(), connection, &pop(1, "attempt"));
+        assert!(group.carry_out(received.proposal.as_ref().unwrap()));
+        assert_eq!(bodies(&deferred(&received)), [b"a"]);
+        answers.push(received.deferred_deliveries);
+    }
+
+    assert!(!hot.shares.lock(QUEUES[0]));
+    let undone = hot
+        .shares
+        .undo(&group.store, hot.config(), &answers[0], NOW_MS);
+
+    assert_eq!(undone.unwrap(), []);
+    assert_eq!(hot.shares.take_proposal(), None);
+}
+
+#[test]
+fn a_delivery_ends_although_the_store_refused_its_end_before() {
+    for is_by_pop in [false, true] {
+        let mut group = Group::new();
+        group.append(0, b"a");
+        group.own_all(group.master(), 4);
+        let mut consumer = Group::connect(group.master());
+        group.pop(group.master(), &mut consumer, 1);
+        group.now_ms += INVISIBLE_MS;
+        group.store.seal_queue(LANE, 0).unwrap();
+        if is_by_pop {
+            let (answers, _) = group.ask(group.master(), &mut consumer, &pop(1, ""));
+            assert_ne!(answers[0].code, FOUND);
+        } else {
+            let hot = &group.master().hot;
+            let refused = hot
+                .shares
+                .expire_served(&group.store, hot.config(), group.now_ms);
+            assert!(refused.is_err());
+        }
+        group.store.unseal_queue(LANE, 0).unwrap();
+
+        let again = group.pop(group.master(), &mut consumer, 1);
+
+        assert_eq!(bodies(&again), [b"a"], "by POP: {is_by_pop}");
     }
 }
 
@@ -752,6 +859,14 @@ fn records_that_no_owner_writes_are_refused() {
     for (sq_id, body) in [
         (1, acquire(endless.clone())),
         (1, acquire(Ranges::of(5000..5001))),
+        // There is one message.
+        (1, acquire(Ranges::of(0..2))),
+        (
+            1,
+            Body::Gap {
+                ranges: Ranges::of(0..2),
+            },
+        ),
         (9, acquire(Ranges::of(0..1))),
         (
             1,
@@ -881,6 +996,28 @@ fn after_a_change_of_the_mode_nobody_owns_and_what_consumers_had_comes_again() {
     assert_eq!(last.body, b"a");
     assert_eq!(group.ack(&mut consumer, &last), FOUND);
     assert_eq!(acquired(&group.store).len(), 1);
+}
+
+/// In PRIMARY mode another clock says when a delivery ends: a deadline of SHARED mode would never pass.
+#[test]
+fn a_change_of_the_mode_that_the_store_refused_hides_no_message() {
+    let group = Group::new();
+    group.append(0, b"a");
+    group.own_all(group.master(), 4);
+    let mut consumer = Group::connect(group.master());
+    group.pop(group.master(), &mut consumer, 1);
+    let (hot, store) = (&group.master().hot, &group.store);
+    store.seal_queue(LANE, 0).unwrap();
+
+    let refused = hot
+        .shares
+        .set_shared(store, hot.config(), ("Orders", false), NOW_MS);
+
+    assert!(refused.is_err());
+    store.unseal_queue(LANE, 0).unwrap();
+    group.name();
+    let again = group.pop(group.master(), &mut consumer, 1);
+    assert_eq!(bodies(&again), [b"a"]);
 }
 
 /// Q66: the state is that of the records, whoever reads them, and wherever they begin.

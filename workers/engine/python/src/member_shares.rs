@@ -230,8 +230,8 @@ impl HotPath {
         self.0.hot.shares.settle(&numbers)
     }
 
-    fn withdraw_shares(&self, py: Python<'_>, numbers: Vec<u64>) -> Option<Proposed> {
-        let proposal = self.0.hot.shares.withdraw(&numbers)?;
+    fn withdraw_shares(&self, py: Python<'_>, records: &[u8]) -> Option<Proposed> {
+        let proposal = self.0.hot.shares.withdraw(records)?;
         Some(proposed(py, &proposal))
     }
 

@@ -497,7 +497,11 @@ impl<'s> Call<'_, '_, 's> {
         if overdue.is_empty() {
             return Ok(());
         }
-        self.append_records(reign, &overdue)
+        let appended = self.append_records(reign, &overdue);
+        if appended.is_err() {
+            reign.recheck(&overdue);
+        }
+        appended
     }
 
     /// Take messages of some share queues by one delivery. A share queue that cannot be read holds up no other.

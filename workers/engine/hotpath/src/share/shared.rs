@@ -12,11 +12,10 @@ use regent_share::{
     Body, Decoded, Delivery, FALLBACK, Ranges, Record, Records, Refused, Snapshot, WINDOW, Wired,
 };
 
-use super::{LANE, Reign, Reigning, Shares, messages_of, replay};
-use crate::broker::HotPathConfig;
+use super::{LANE, Reign, Reigning, Shares, encoded, messages_of, replay};
+use crate::broker::{HotPathConfig, RETRY_PREFIX};
 use crate::pull::Commit;
 
-const RETRY_PREFIX: &str = "%RETRY%";
 /// So many messages of the lane are read at a time.
 const ENTRY_COUNT: usize = 512;
 
@@ -278,9 +277,7 @@ impl Shares {
             return false;
         };
         reign.serving.remove(&sq_id);
-        reign.attempts.remove(&sq_id);
-        let following = reign.following.as_ref();
-        following.is_some_and(|following| following.ranges(sq_id).next().is_some())
+        reign.has_proposed(sq_id)
     }
 
     /// Whether this broker may hand out messages of any of the queues, or of the only one, of a group: at a time of
@@ -388,13 +385,11 @@ impl Shares {
             }
         }
         wanted.retain(|record| !reign.has_record(record));
-        let outcome = reign.lane.judge_unit(&wanted);
-        match outcome {
+        let is_void = |record: &Record| reign.is_late(record) || reign.is_ahead(store, record);
+        match reign.lane.judge_unit(&wanted) {
             Err((_, Refused::Fenced)) => return Ok(Appending::Fenced),
             Err(_) => return Ok(Appending::Refused),
-            Ok(_) if wanted.iter().any(|record| reign.is_late(record)) => {
-                return Ok(Appending::Refused);
-            }
+            Ok(_) if wanted.iter().any(is_void) => return Ok(Appending::Refused),
             Ok(_) => {}
         }
         let lane_end = if wanted.is_empty() {
@@ -442,7 +437,11 @@ impl Shares {
         if expired.is_empty() {
             return Ok(Vec::new());
         }
-        reign.append(store, config, &expired, now_ms)?;
+        let appended = reign.append(store, config, &expired, now_ms);
+        if appended.is_err() {
+            reign.recheck(&expired);
+        }
+        appended?;
         Ok(reign.ready_queues(expired.iter()))
     }
 
@@ -480,30 +479,32 @@ impl Shares {
         reign.served_queues(settled.into_iter())
     }
 
-    /// Propose to give back what a proposal hands out whose outcome is unknown. The messages are not handed out
-    /// before both are settled.
+    /// The records that give back what others hand out whose outcome is unknown; `None` if they hand out nothing.
+    ///
+    /// A replica hands out none of the messages before both are settled. One that has another role by now has no
+    /// number for the records, and has them appended all the same.
     #[must_use]
-    pub fn withdraw(&self, numbers: &[u64]) -> Option<Proposal> {
-        let mut reign = self.reign();
-        let reign = reign.as_mut()?;
-        let following = reign.following.as_ref()?;
-        let proposed = following.proposed.values().flatten();
-        let meant = proposed.filter(|(number, _)| numbers.contains(number));
-        let records: Vec<_> = meant
-            .filter_map(|(_, record)| match &record.body {
-                Body::Acquire {
-                    delivery, ranges, ..
-                } => Some(release(
-                    record.sq_id,
-                    record.epoch,
-                    *delivery,
-                    ranges.clone(),
-                )),
+    pub fn withdraw(&self, records: &[u8]) -> Option<Proposal> {
+        let releases: Vec<_> = Records::new(records)
+            .filter_map(|record| match record {
+                Ok(Decoded::Known(record)) => released(record),
                 _ => None,
             })
             .collect();
-        reign.following.as_mut()?.propose(&records);
-        reign.take_proposal()
+        if releases.is_empty() {
+            return None;
+        }
+        let mut reign = self.reign();
+        if let Some(reign) = &mut *reign
+            && let Some(following) = &mut reign.following
+        {
+            following.propose(&releases);
+            return reign.take_proposal();
+        }
+        Some(Proposal {
+            numbers: Vec::new(),
+            records: encoded(releases.iter()),
+        })
     }
 
     /// The state of a share queue, and the log position behind the last record that it has; `None` if it is
@@ -515,6 +516,13 @@ impl Shares {
         let wired = reign.lane.get(reign.lane.find(topic, queue_id, group)?)?;
         Some((reign.end, wired.queue.snapshot(true)))
     }
+}
+
+/// The topic whose mode a topic has: of a retry topic, the topic of its messages.
+fn topic_of_mode(topic: &str) -> &str {
+    let retried = topic.strip_prefix(RETRY_PREFIX);
+    let retried = retried.and_then(|it| it.split_once('+'));
+    retried.map_or(topic, |(_, topic)| topic)
 }
 
 /// The record that gives messages back at once.
@@ -529,6 +537,17 @@ pub(super) fn release(sq_id: u64, epoch: u64, delivery: Delivery, ranges: Ranges
             visible_at_ms: 0,
         },
     }
+}
+
+/// The record that gives back what a record hands out.
+fn released(record: Record) -> Option<Record> {
+    let Body::Acquire {
+        delivery, ranges, ..
+    } = record.body
+    else {
+        return None;
+    };
+    Some(release(record.sq_id, record.epoch, delivery, ranges))
 }
 
 impl Reign {
@@ -547,11 +566,7 @@ impl Reign {
         if self.is_acting || self.shared.is_empty() {
             return false;
         }
-        let retried = topic
-            .strip_prefix(RETRY_PREFIX)
-            .and_then(|it| it.split_once('+'));
-        self.shared
-            .contains(retried.map_or(topic, |(_, topic)| topic))
+        self.shared.contains(topic_of_mode(topic))
     }
 
     fn seen(&self, store: &Store, (sq_id, wired): (u64, &Wired), now_ms: i64) -> Seen {
@@ -696,6 +711,13 @@ impl Reign {
         .collect()
     }
 
+    /// Name the deliveries again that records were to end, because the store refused the records.
+    pub(crate) fn recheck(&mut self, records: &[Record]) {
+        for record in records {
+            self.lane.recheck(record.sq_id);
+        }
+    }
+
     /// In PRIMARY mode the lane says nothing of acquisitions. What it has of them is of another mode before.
     pub(super) fn drop_acquisitions(&mut self) {
         let ids = self.lane.iter().map(|(sq_id, _)| sq_id);
@@ -705,6 +727,8 @@ impl Reign {
     }
 
     /// Say in the lane that nobody owns the share queues of a topic, nor has any message.
+    ///
+    /// Here it is so even if the store refuses the records: by the clock of the other mode, no delivery would end.
     fn begin_mode(
         &mut self,
         store: &Store,
@@ -712,18 +736,15 @@ impl Reign {
         topic: &str,
         now_ms: i64,
     ) -> Result<bool, AppendError> {
-        let is_meant = |name: &str| {
-            let retried = name
-                .strip_prefix(RETRY_PREFIX)
-                .and_then(|it| it.split_once('+'));
-            retried.map_or(name, |(_, own)| own) == topic
-        };
-        let meant = self
-            .lane
-            .iter()
-            .filter(|(_, wired)| is_meant(&wired.name.topic));
-        let states: Vec<_> = meant
-            .map(|(sq_id, wired)| {
+        let meant = self.lane.iter();
+        let meant = meant.filter(|(_, wired)| topic_of_mode(&wired.name.topic) == topic);
+        let ids: Vec<_> = meant.map(|(sq_id, _)| sq_id).collect();
+        let mut states = Vec::new();
+        for sq_id in ids {
+            self.leave(sq_id);
+            self.serving.remove(&sq_id);
+            self.lane.drop_acquisitions(sq_id);
+            if let Some(wired) = self.lane.get(sq_id) {
                 let state = Snapshot {
                     is_owned: false,
                     ..wired.queue.snapshot(false)
@@ -731,19 +752,15 @@ impl Reign {
                 let record = Record {
                     flags: 0,
                     sq_id,
-                    epoch: wired.queue.epoch(),
+                    epoch: state.epoch,
                     body: Body::Snap(state),
                 };
-                (vec![record], sq_id)
-            })
-            .collect();
-        let is_any = !states.is_empty();
-        for (records, ids) in messages_of(states) {
-            self.append(store, config, &records, now_ms)?;
-            for sq_id in ids {
-                self.leave(sq_id);
-                self.serving.remove(&sq_id);
+                states.push((vec![record], ()));
             }
+        }
+        let is_any = !states.is_empty();
+        for (records, _) in messages_of(states) {
+            self.append(store, config, &records, now_ms)?;
         }
         Ok(is_any)
     }
@@ -777,13 +794,30 @@ impl Reign {
         }
     }
 
-    /// Whether a delivery names a message that was finished before the record came here.
+    /// Whether something happened before the record of a delivery came here: one of its messages was finished, or
+    /// another message was renewed by the same time, so that one handle would be that of two deliveries.
     fn is_late(&self, record: &Record) -> bool {
-        let Body::Acquire { ranges, .. } = &record.body else {
+        let Body::Acquire {
+            delivery, ranges, ..
+        } = &record.body
+        else {
             return false;
         };
         let queue = self.lane.get(record.sq_id).map(|wired| &wired.queue);
-        queue.is_none_or(|queue| ranges.offsets().any(|offset| queue.is_finished(offset)))
+        queue.is_none_or(|queue| {
+            ranges.offsets().any(|offset| queue.is_finished(offset))
+                || !queue.batch(*delivery).is_empty()
+        })
+    }
+
+    /// Whether a record hands out or leaves out a message that the log does not have.
+    fn is_ahead(&self, store: &Store, record: &Record) -> bool {
+        let (Body::Acquire { ranges, .. } | Body::Gap { ranges }) = &record.body else {
+            return false;
+        };
+        let name = self.lane.get(record.sq_id).map(|wired| &wired.name);
+        let offsets = name.and_then(|name| store.held_offsets(&name.topic, name.queue_id));
+        ranges.end() > Some(offsets.map_or(0, |(_, end)| end))
     }
 
     /// The queues whose messages can be delivered again because of some records.
