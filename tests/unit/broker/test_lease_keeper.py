@@ -459,3 +459,11 @@ async def test_a_member_says_once_that_a_heartbeat_has_no_room_for_all_share_que
     (said,) = (one for one in logs if one["event"] == "share_queues_left_out")
     assert (said["count"], said["log_level"]) == (3, "warning")
     assert len(group.keepers[2].wanted) == 3
+
+
+async def test_nothing_is_kept_of_a_share_queue_that_was_given_back(group):
+    await group.own(2)
+
+    await group.keepers[2].leave()
+
+    assert group.forgotten == [SQ]

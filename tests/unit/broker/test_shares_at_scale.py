@@ -64,6 +64,18 @@ def test_credit_asks_for_one_share_queue_and_not_for_all_of_its_group():
     assert not credit.has(two)
 
 
+def test_credit_keeps_nothing_of_a_share_queue_that_is_owned_no_more():
+    hot = SimpleNamespace(pop_count=lambda *_name: 0, share_delivered_count=lambda *_name: 1)
+    credit = Credit(hot)
+    credit.has(SQ)
+    credit.was_used(SQ)
+
+    credit.forget(SQ)
+
+    assert not credit._looked
+    assert not credit._reported
+
+
 async def test_a_look_does_not_read_all_share_queues_of_the_lane():
     group = Group()
     await group.own(1)

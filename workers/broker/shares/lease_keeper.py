@@ -403,6 +403,7 @@ class LeaseKeeper:
             return False
         del self._leases[name]
         self._awaited.discard(name)
+        self._credit.forget(name)
         self._announce()
         return True
 
