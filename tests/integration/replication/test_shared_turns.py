@@ -1,4 +1,4 @@
-"""A SHARED topic changes its mode, is reset, or is deleted and made again, with owners around."""
+"""A SHARED topic changes its mode, is reset, or is deleted and created again, with owners around."""
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.popping import ack, bodies
@@ -22,7 +22,7 @@ async def test_modes_that_change_back_and_forth_lose_and_double_nothing(group):
     assert [await ack(client, one) for one in rest] == [0] * 4
 
 
-async def test_a_topic_that_is_deleted_and_made_again_is_shared_anew(group):
+async def test_a_topic_that_is_deleted_and_created_again_is_shared_again(group):
     await shared_pair(group)
     client = await own(group, 2)
     for _ in range(2):

@@ -444,7 +444,7 @@ async def test_a_lease_that_ends_before_its_record_comes_is_not_served_o23(group
     shares.gate.set()
     await settle()
 
-    # Nobody has looked since.
+    # No look has come since.
     assert group.serving == []
 
 

@@ -33,7 +33,7 @@ def test_the_share_queues_of_a_group_are_those_of_it_in_the_lane(hot):
     assert list(seen) == wanted
     assert seen == {name: one for name, one in shares.seen().items() if name.group == "h"}
     assert seen[wanted[0]] == SeenShare(known_epoch=0, owner=None, has_messages=False)
-    # A topic in PRIMARY mode, and one that nobody knows.
+    # A topic in PRIMARY mode, and an unknown one.
     assert shares.seen_of([("Bills", "g"), ("Unknown", "g")]) == {}
 
 

@@ -69,7 +69,7 @@ class StockMembers:
         others = {key: one for key, one in members.items() if one != f"{host}:{port}"}
         stock = set(self._found.values())
         now_ms = broker.elapsed_ms()
-        # A member that comes back is asked anew: nothing is kept of what it was found to be.
+        # A member that returns is asked again: nothing is kept of its former answer.
         self._asked_at_ms = {
             one: at_ms for one, at_ms in self._asked_at_ms.items() if one in others.values()
         }
