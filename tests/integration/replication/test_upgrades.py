@@ -344,7 +344,7 @@ async def test_a_lowering_that_stops_in_the_middle_is_undone(group, upgrader, mo
     assert (await upgrader.view()).group.version_limit is None
 
 
-async def test_an_upgrade_to_a_version_that_nobody_knows_is_blocked(group, upgrader):
+async def test_an_upgrade_to_an_unknown_version_is_blocked(group, upgrader):
     # Else it would wait for a release that does not exist.
     await group.add()
     await group.await_state(1, 1, {1})

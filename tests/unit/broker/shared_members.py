@@ -140,7 +140,7 @@ class Group:
         self.clock = 0.0
         self.lane, self.leases = Lane(), {}
         self.is_away = False
-        self.heartbeats = []
+        self.heartbeats, self.forgotten = [], []
         self.credit, self.users = {}, set()
         self.in_sync = set(range(1, count + 1))
         self.shares = {one: self.make_shares(one) for one in range(1, count + 1)}
@@ -160,6 +160,7 @@ class Group:
             credit=SimpleNamespace(
                 has=lambda name: self.credit.get((broker_id, name), True),
                 was_used=lambda _name: broker_id in self.users,
+                forget=self.forgotten.append,
             ),
             now_s=lambda: self.clock,
         )

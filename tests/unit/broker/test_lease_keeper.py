@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
 from backend.domain.share_lease import LeaseState
 from backend.domain.share_queue import ShareQueueName
+from backend.remoting.bodies.share_leases import ITEM_COUNT_MAX
 from tests.unit.broker.shared_members import SQ, Group, settle
 from workers.broker.shares.member_shares import ShareName
 
@@ -483,5 +485,26 @@ async def test_a_lease_that_ends_before_its_record_comes_is_not_served_o23(group
     shares.gate.set()
     await settle()
 
-    # Nobody has looked since.
+    # No look has come since.
     assert group.serving == []
+
+
+async def test_a_member_says_once_that_a_heartbeat_has_no_room_for_all_share_queues(group):
+    names = [ShareName("orders", queue_id, "billing") for queue_id in range(ITEM_COUNT_MAX + 3)]
+
+    with capture_logs() as logs:
+        for _ in range(2):
+            group.keepers[2].want(names)
+            await group.beat(2)
+
+    (said,) = (one for one in logs if one["event"] == "share_queues_left_out")
+    assert (said["count"], said["log_level"]) == (3, "warning")
+    assert len(group.keepers[2].wanted) == 3
+
+
+async def test_nothing_is_kept_of_a_share_queue_that_was_given_back(group):
+    await group.own(2)
+
+    await group.keepers[2].leave()
+
+    assert group.forgotten == [SQ]

@@ -382,3 +382,15 @@ async def test_a_pop_that_waits_is_answered_if_this_member_fails_to_serve_it(mem
     member.own(range(8))
 
     assert (await caller.answer()).code == code
+
+
+@pytest.mark.parametrize("code", [ResponseCode.POLLING_FULL, ResponseCode.POLLING_TIMEOUT])
+async def test_an_owner_that_does_not_let_a_pop_wait_is_asked_again_after_a_pause(member, code):
+    member.own(range(8), owner=1)
+    member.owners.replies = {1: lambda command: answer(command, code=code)}
+
+    caller, _ = member.pop(pollTime="500")
+
+    assert (await caller.answer()).code == ResponseCode.POLLING_TIMEOUT
+    # A pause of 50 ms after each: more would burden an owner that has too much already.
+    assert 1 < len(member.owners.asked) <= 12

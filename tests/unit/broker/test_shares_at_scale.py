@@ -33,7 +33,7 @@ def test_the_share_queues_of_a_group_are_those_of_it_in_the_lane(hot):
     assert list(seen) == wanted
     assert seen == {name: one for name, one in shares.seen().items() if name.group == "h"}
     assert seen[wanted[0]] == SeenShare(known_epoch=0, owner=None, has_messages=False)
-    # A topic in PRIMARY mode, and one that nobody knows.
+    # A topic in PRIMARY mode, and an unknown one.
     assert shares.seen_of([("Bills", "g"), ("Unknown", "g")]) == {}
 
 
@@ -62,6 +62,18 @@ def test_credit_asks_for_one_share_queue_and_not_for_all_of_its_group():
     assert not credit.has(one)
     assert credit.has(two)
     assert not credit.has(two)
+
+
+def test_credit_keeps_nothing_of_a_share_queue_that_is_owned_no_more():
+    hot = SimpleNamespace(pop_count=lambda *_name: 0, share_delivered_count=lambda *_name: 1)
+    credit = Credit(hot)
+    credit.has(SQ)
+    credit.was_used(SQ)
+
+    credit.forget(SQ)
+
+    assert not credit._looked
+    assert not credit._reported
 
 
 async def test_a_look_does_not_read_all_share_queues_of_the_lane():

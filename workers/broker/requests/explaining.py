@@ -34,7 +34,7 @@ _STORE_FAULTS: Final = {
 
 
 def explain(command: Command, error: BaseException) -> bytes:
-    """Return the answer that says what went wrong; an error that nobody expects is logged."""
+    """Return the answer that says what went wrong; an unexpected error is logged."""
     if isinstance(error, Refusal | Unconfirmed):
         return answer(command, code=error.code, remark=str(error), ext=error.ext)
     if isinstance(error, StoreError):

@@ -33,6 +33,11 @@ class Credit:
         """Return whether a consumer got a message of a share queue since the last call."""
         return self._has_moved(name, self._reported)
 
+    def forget(self, name: ShareName) -> None:
+        """Keep nothing of a share queue that this member owns no more."""
+        self._looked.pop(name, None)
+        self._reported.pop(name, None)
+
     def _has_moved(self, name: ShareName, known: dict[ShareName, int]) -> bool:
         count = self._hot.share_delivered_count(*name)
         former, known[name] = known.get(name), count

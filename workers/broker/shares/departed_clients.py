@@ -18,6 +18,7 @@ class DepartedClients:
         if not client_id:
             return
         self._client_ids[connection_id, group] = client_id
+        self._client_ids.move_to_end((connection_id, group))
         if len(self._client_ids) > DEPARTED_COUNT_MAX:
             self._client_ids.popitem(last=False)
 

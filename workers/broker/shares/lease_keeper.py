@@ -146,7 +146,7 @@ class LeaseKeeper:
         self._changed = asyncio.Event()
         self._ttl_s, self._answered_at_s = TTL_S, now_s()
         self._falls_back_at_s = self._used_until_s = 0.0
-        self._had_any = self._is_closed = False
+        self._had_any = self._is_closed = self._leaves_out = False
         self._fault = ""
         self.figures = LeaseFigures()
 
@@ -271,7 +271,9 @@ class LeaseKeeper:
         # The sequencer learns the epoch of a lease that it took with the OWN record.
         known = {name: lease for name, lease in self._leases.items() if lease.epoch}
         held = dict(list(known.items())[:ITEM_COUNT_MAX])
-        wanted = sorted(self.wanted)[: ITEM_COUNT_MAX - len(held)]
+        wanted = sorted(self.wanted)
+        self._note_left_out(len(known) + len(wanted) - ITEM_COUNT_MAX)
+        wanted = wanted[: ITEM_COUNT_MAX - len(held)]
         self._reported = {name: seen.get(name, _UNKNOWN) for name in wanted}
         released = dict(list(self._released.items())[:ITEM_COUNT_MAX])
         body = LeaseHeartbeatBody(
@@ -295,6 +297,12 @@ class LeaseKeeper:
         )
         self._had_any = bool(held or wanted)
         return body, _Sent(self._now_s(), held, released)
+
+    def _note_left_out(self, count: int) -> None:
+        """Say that a heartbeat has no room for some share queues, when that begins."""
+        if count > 0 and not self._leaves_out:
+            log.warning("share_queues_left_out", count=count, named_max=ITEM_COUNT_MAX)
+        self._leaves_out = count > 0
 
     def _want_retries(self, seen: Mapping[ShareName, SeenShare]) -> None:
         """Want the queues of retry topics whose messages the consumers here would get."""
@@ -400,6 +408,7 @@ class LeaseKeeper:
             return False
         del self._leases[name]
         self._awaited.discard(name)
+        self._credit.forget(name)
         self._announce()
         return True
 

@@ -24,7 +24,7 @@ from regent_engine import Appending, StoreError
 
 from backend.remoting.bodies import TopicConfig
 from backend.remoting.errors import RemotingError
-from backend.remoting.headers import PopMessageHeader, encode_header
+from backend.remoting.headers import InvalidHeader, PopMessageHeader, encode_header
 from backend.remoting.headers.base import decode_header
 from backend.remoting.headers.shares import SharesAppendedHeader, ShareStateAppendHeader
 from backend.remoting.names import pop_retry_topic, share_state_topic
@@ -521,7 +521,10 @@ class MemberShares:
         )
         if reply.code != ResponseCode.SUCCESS:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reply.remark or str(reply.code))
-        appended = decode_header(SharesAppendedHeader, reply.ext)
+        try:
+            appended = decode_header(SharesAppendedHeader, reply.ext)
+        except InvalidHeader as error:
+            raise ConnectionError(f"the master's answer cannot be read: {error}") from error
         if appended.verdict == DONE:
             await self._applied(appended.position)
         return appended.verdict

@@ -279,15 +279,17 @@ class SharedPops:
                 outcome = waiting.serve_here()
                 return await outcome if isawaitable(outcome) else outcome
             rest_ms = max(0, int((waiting.ends_at_s - self._now_s()) * 1000))
-            owner_id = self._next_owner(split)
+            owner_id, asked_at_s, slice_ms = self._next_owner(split), self._now_s(), 0
             if owner_id is not None:
-                slice_ms = SLICE_MS if len(split.others) == 1 and not split.own else SHORT_SLICE_MS
-                reply = await self._forward(waiting, owner_id, min(rest_ms, slice_ms))
+                is_sole = len(split.others) == 1 and not split.own
+                slice_ms = min(rest_ms, SLICE_MS if is_sole else SHORT_SLICE_MS)
+                reply = await self._forward(waiting, owner_id, slice_ms)
                 if reply is not None:
                     return reply
             if self._is_closed or self._now_s() >= waiting.ends_at_s:
                 return nothing_answer(waiting.command)
-            if owner_id is None or owner_id in self._paused_until_s:
+            # An owner with too many POPs answers at once: asked on and on, it would have more.
+            if (self._now_s() - asked_at_s) * 1000 < slice_ms / 2 or owner_id is None:
                 await self._wait(waiting, is_free_only=not split.own and not split.others)
         return None
 

@@ -69,6 +69,10 @@ class StockMembers:
         others = {key: one for key, one in members.items() if one != f"{host}:{port}"}
         stock = set(self._found.values())
         now_ms = broker.elapsed_ms()
+        # A member that returns is asked again: nothing is kept of its former answer.
+        self._asked_at_ms = {
+            one: at_ms for one, at_ms in self._asked_at_ms.items() if one in others.values()
+        }
         for address in others.values():
             asked_at_ms = self._asked_at_ms.get(address)
             if asked_at_ms is not None and now_ms - asked_at_ms < KNOWN_MS:
