@@ -47,7 +47,7 @@ class LaggingShares(Shares):
             return self.serving
         return super().owned()
 
-    async def own(self, name, epoch):
+    async def own(self, name, epoch, *, ends_at_s=None):
         if not self.rules.awaits_record:
             self.serving[name] = epoch
         await self.is_reached.wait()
@@ -55,7 +55,7 @@ class LaggingShares(Shares):
             self.lane.epochs[name], self.lane.owners[name] = epoch, self.id
             self.serving[name] = epoch
             return True
-        return await super().own(name, epoch)
+        return await super().own(name, epoch, ends_at_s=ends_at_s)
 
     async def give_back(self, name, *, wants_again):
         del wants_again
