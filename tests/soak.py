@@ -234,9 +234,9 @@ PARTS: Final = (
     ),
     Part(
         "chaos",
-        "{} failovers by faults of every kind, from a new seed",
+        "{} failovers by faults of every kind, half of them in SHARED mode, from a new seed",
         "REGENT_CHAOS_FAILOVERS",
-        120,
+        450,
         (sys.executable, "-m", "tests.chaos"),
     ),
     Part(

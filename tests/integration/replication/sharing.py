@@ -40,7 +40,7 @@ def set_terms(monkeypatch, **terms):
     """Change the durations of leases, of which operators can change none."""
     changed = replace(LEASE_TERMS, **terms)
     monkeypatch.setitem(arbitrate_leases.__kwdefaults__, "terms", changed)
-    # What members are told of it.
+    # Members hear it from the processor.
     monkeypatch.setattr(processor, "LEASE_TERMS", changed)
 
 

@@ -37,8 +37,8 @@ use logical::Older;
 pub use logical::{GivenAway, decode_state};
 pub(crate) use logical::{append_logical, offset_of, records_of};
 use replay::Replayed;
-use shared::{Following, Lease};
 pub use shared::{Appending, Proposal, Seen};
+use shared::{Following, Lease};
 
 /// The lane of the state log. All operations of a share queue are in it, in one order (Q35).
 pub(crate) const LANE: i32 = 0;
