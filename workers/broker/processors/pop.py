@@ -40,6 +40,7 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.names import old_pop_retry_topic, pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.rules.attributes import MESSAGE_TYPE, PRIORITY_FACTOR, PRIORITY_TYPE
 from backend.rules.broker import MASTER_ID
 from workers.broker.broker import Broker
 from workers.broker.commit_log.message_filters import MessageFilter, filter_of_expression
@@ -257,8 +258,16 @@ def check_pop(
         expression_type=header.expression_type,
         leading=leading,
         retry_topics=retries,
+        priority_percent=_priority_percent(group, topic),
     )
     return grant, passing
+
+
+def _priority_percent(group: SubscriptionGroupConfig, topic: TopicConfig) -> int:
+    """Return how many of a hundred POPs look at the last queue first (remoting.md 2.4)."""
+    if topic.attributes.get(MESSAGE_TYPE) != PRIORITY_TYPE:
+        return 0
+    return int(group.attributes.get(PRIORITY_FACTOR, "100"))
 
 
 def check_again(broker: Broker, command: Command) -> PullGrant | None:

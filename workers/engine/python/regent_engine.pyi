@@ -1917,10 +1917,12 @@ class PullGrant:
         expression_type: str | None = None,
         leading: LeadingQueues | None = None,
         retry_topics: Sequence[tuple[str, int, int]] | None = None,
+        priority_percent: int = 0,
     ) -> PullGrant:
         """Grant pulls; with `retry_topics` POPs, which get the messages of those topics too.
 
-        A retry topic is its name, what handles call it (1 or 2), and its number of queues.
+        A retry topic is its name, what handles call it (1 or 2), and its number of queues. Of a
+        hundred POPs of any queue, `priority_percent` look at the last queue first.
         """
 
 @final

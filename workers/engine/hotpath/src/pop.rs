@@ -25,6 +25,9 @@ const LATE_MS: i64 = 500;
 pub struct PopGrant {
     /// Topics whose messages are delivered along with those of the topic.
     pub retries: Vec<RetryTopic>,
+    /// How many of a hundred POPs of any queue look at the queues from the last one on: those of higher
+    /// priority.
+    pub priority_percent: u32,
 }
 
 /// A topic of messages to be delivered again.

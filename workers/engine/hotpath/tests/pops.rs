@@ -177,6 +177,7 @@ impl Fixture {
             leading,
             pop: Some(PopGrant {
                 retries: Vec::new(),
+                priority_percent: 0,
             }),
         };
         let granted = Arc::new(Granted::new(&kind, grant));

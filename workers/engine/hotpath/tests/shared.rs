@@ -304,6 +304,7 @@ fn granted(hot: &HotPath) -> Arc<Granted> {
         leading: None,
         pop: Some(PopGrant {
             retries: Vec::new(),
+            priority_percent: 0,
         }),
     };
     Arc::new(Granted::new(&kind, grant))

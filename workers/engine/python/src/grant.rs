@@ -45,7 +45,8 @@ impl PullGrant {
     #[new]
     #[pyo3(signature = (code, group, topic, *, read_queue_count, tag_hashes, count_max, bytes_max,
         suggested_broker_id, parked_ms, moves_consumers, facts_version, property_filter=None,
-        version=None, expression=None, expression_type=None, leading=None, retry_topics=None))]
+        version=None, expression=None, expression_type=None, leading=None, retry_topics=None,
+        priority_percent=0))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         code: i32,
@@ -65,6 +66,7 @@ impl PullGrant {
         expression_type: Option<&str>,
         leading: Option<&LeadingQueues>,
         retry_topics: Option<Vec<(String, u8, i32)>>,
+        priority_percent: u32,
     ) -> Self {
         let filter = match version {
             Some(version) => PullFilter::Registered { version },
@@ -89,13 +91,13 @@ impl PullGrant {
             moves_consumers,
             facts_version,
             leading: leading.map(|it| Arc::clone(&it.0)),
-            pop: retry_topics.map(pop_grant),
+            pop: retry_topics.map(|it| pop_grant(it, priority_percent)),
         };
         Self(Arc::new(Granted::new(&kind, grant)))
     }
 }
 
-fn pop_grant(retry_topics: Vec<(String, u8, i32)>) -> PopGrant {
+fn pop_grant(retry_topics: Vec<(String, u8, i32)>, priority_percent: u32) -> PopGrant {
     let retries = retry_topics
         .into_iter()
         .map(|(name, flag, queue_count)| RetryTopic {
@@ -105,6 +107,7 @@ fn pop_grant(retry_topics: Vec<(String, u8, i32)>) -> PopGrant {
         });
     PopGrant {
         retries: retries.collect(),
+        priority_percent,
     }
 }
 
