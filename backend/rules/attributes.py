@@ -98,7 +98,7 @@ TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
 }
 
 PRIORITY_FACTOR: Final = "priority.factor"
-"""How many of a hundred POPs of a PRIORITY topic look at the queue of the highest priority first."""
+"""How many of a hundred POPs of a PRIORITY topic look at the last queue first."""
 
 GROUP_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     PRIORITY_FACTOR: Attribute(low=0, high=100),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from backend.remoting import java_json
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
 from tests.interop.java import BROKER, class_path, jvm_options
@@ -149,6 +150,13 @@ class Consumer:
             "attributes": ",".join(f"+{name}={value}" for name, value in attributes.items()),
         }
         told = await self.admin.call(RequestCode.UPDATE_AND_CREATE_TOPIC, fields)
+        assert told.code == 0, told.remark
+
+    async def create_group(self, attributes: dict[str, str]) -> None:
+        """Create the consumer group at the broker."""
+        body = java_json.encode({"groupName": self.group, "attributes": attributes})
+        code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
+        told = await self.admin.call(code, body=body)
         assert told.code == 0, told.remark
 
     async def send(

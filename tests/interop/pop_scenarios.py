@@ -16,6 +16,7 @@ from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
 from tests.interop.pop_calls import HELD_MS, POLL_MS, Consumer, Got, JavaClient, popped
 from tests.waiting import PATIENCE_S
+from workers.broker.commit_log.message import PRIORITY
 
 SHORT_MS: Final = 1_000
 """The time after which a message comes again, where nothing is done with it before."""
@@ -182,9 +183,7 @@ async def an_ordered_batch_that_is_lost(first: Asked, _second: Asked, topic: str
 
 
 @shows("PopOrderlyIT.testPopMessageOrderlyThenChangeInvisibleTime")
-async def an_ordered_message_that_is_kept_longer(
-    first: Asked, _second: Asked, topic: str
-) -> None:
+async def an_ordered_message_that_is_kept_longer(first: Asked, _second: Asked, topic: str) -> None:
     consumer = await first.consumer(topic, is_ordered=True)
     await consumer.send_many(1)
     (found,) = await consumer.take(1, held_ms=LONGER_MS)
@@ -271,6 +270,65 @@ async def a_question_of_an_ordered_group(first: Asked, _second: Asked, topic: st
 
     # A POP of the first attempt would get its message again.
     assert told == {"attempt-1": True, "attempt-2": False}
+
+
+PRIORITIES: Final = "PopPriorityIT"
+PRIORITY_COUNT: Final = 8
+
+
+async def _prioritized(first: Asked, topic: str, *priorities: int) -> Consumer:
+    """Create a topic of priorities, and send messages; each of them names the first queue."""
+    attributes = {"message.type": "PRIORITY"}
+    consumer = await first.consumer(topic, queue_count=PRIORITY_COUNT, **attributes)
+    for priority in priorities:
+        properties = {} if priority < 0 else {PRIORITY: str(priority)}
+        sent = await consumer.send(b"%d" % priority, properties=properties)
+        assert sent["queueId"] == max(0, min(priority, PRIORITY_COUNT - 1))
+    return consumer
+
+
+@shows(f"{PRIORITIES}.test_normal_send", f"{PRIORITIES}.test_priority_send")
+async def messages_with_and_without_a_priority(first: Asked, _second: Asked, topic: str) -> None:
+    consumer = await _prioritized(first, topic, -1, 0, 3, 7, 8, 99)
+
+    found = await consumer.take(6)
+
+    by_offset = sorted((one.queue_id, one.offset, one.body) for one in found)
+    assert by_offset == [
+        (0, 0, b"-1"),
+        (0, 1, b"0"),
+        (3, 0, b"3"),
+        (7, 0, b"7"),
+        (7, 1, b"8"),
+        (7, 2, b"99"),
+    ]
+
+
+@shows(
+    f"{PRIORITIES}.test_priority_consume_always_high_priority",
+    f"{PRIORITIES}.test_priority_consume_from_high_to_low",
+)
+async def messages_of_the_highest_priority_first(first: Asked, _second: Asked, topic: str) -> None:
+    consumer = await _prioritized(first, topic, *range(PRIORITY_COUNT), *[7] * 3)
+
+    found = [await next_of(consumer, count=1) for _ in range(11)]
+
+    assert [one.body for (one,) in found] == [b"7"] * 4 + [
+        b"%d" % priority for priority in reversed(range(PRIORITY_COUNT - 1))
+    ]
+
+
+@shows(f"{PRIORITIES}.test_priority_consume_disable")
+async def a_group_that_has_no_priorities(first: Asked, _second: Asked, topic: str) -> None:
+    priorities = [priority for priority in range(PRIORITY_COUNT) for _ in range(4)]
+    consumer = await _prioritized(first, topic, *priorities)
+    consumer.group = "without-priorities"
+    await consumer.create_group({"+priority.factor": "0"})
+
+    found = [await next_of(consumer, count=1) for _ in range(16)]
+
+    # With priorities they would be of four queues.
+    assert len({one.queue_id for (one,) in found}) > 4
 
 
 RESETS: Final = "OffsetResetForPopIT"

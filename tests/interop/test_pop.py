@@ -1,4 +1,4 @@
-"""Stock consumers that receive by POP in a broker group of two, with a failover in between (O51)."""
+"""Stock consumers that receive by POP in a broker group, with a failover in between (O51)."""
 
 import asyncio
 from contextlib import asynccontextmanager

@@ -33,9 +33,9 @@ async def runs(request, tmp_path_factory):
     await asyncio.to_thread(build)
     async with AsyncExitStack() as stack:
         java = await stack.enter_async_context(java_client(root))
-        enter = stack.enter_async_context
-        first = await enter(stock(root / "first", java) if request.param == "stock" else ours(root / "first", java, "broker-t"))
-        second = await enter(ours(root / "second", java, "broker-u"))
+        begin = stock if request.param == "stock" else ours
+        first = await stack.enter_async_context(begin(root / "first", java))
+        second = await stack.enter_async_context(ours(root / "second", java, "broker-u"))
         tasks = {
             name: asyncio.create_task(scenario.run(first, second, name))
             for name, scenario in SCENARIOS.items()
@@ -47,7 +47,7 @@ async def runs(request, tmp_path_factory):
 
 
 @asynccontextmanager
-async def ours(root, java, name):
+async def ours(root, java, name="broker-t"):
     root.mkdir()
     with Agent(root, is_forked=True) as agent:
         admin = await agent.start(brokerName=name)
@@ -68,6 +68,6 @@ async def stock(root, java):
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_o51_the_java_client_sees_what_the_tests_of_rocketmq_expect(runs, name):
+async def test_o51_the_java_client_sees_what_rocketmq_tests(runs, name):
     # O14, O52, O54, Q8, Q12.
     await runs[name]

@@ -65,13 +65,13 @@ async def await_waiting(group, number):
         await asyncio.sleep(poll_s(begun_s))
 
 
-async def receive(client, count):
+async def receive(client, count, *, topic="orders"):
     """Receive so many messages: a member hands out what is confirmed, one or several at a time."""
     found = []
     async with asyncio.timeout(PATIENCE_S):
         while len(found) < count:
             found += await pop(
-                client, "orders", pollTime=2_000, maxMsgNums=min(32, count - len(found))
+                client, topic, pollTime=2_000, maxMsgNums=min(32, count - len(found))
             )
     return found
 

@@ -86,7 +86,7 @@ def _mode_target(broker: Broker, command: Command) -> FenceTarget:
 async def on_set_request_mode(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Set the mode in which a group receives the messages of a topic.
 
-    A group that is unknown is created, if this broker creates groups (RocketMQ's PopConsumerRetryIT).
+    A group that is unknown is created, if this broker creates groups (remoting.md 2.4).
     """
     order = java_json.decode(command.body or b"{}", RequestModeBody)
     if not (order.topic and order.consumer_group):

@@ -145,7 +145,7 @@ class LeaseKeeper:
         self._is_due, self._is_used = asyncio.Event(), asyncio.Event()
         self._changed = asyncio.Event()
         self._ttl_s, self._answered_at_s = TTL_S, now_s()
-        self._falls_back_at_s = 0.0
+        self._falls_back_at_s = self._is_used_until_s = 0.0
         self._had_any = self._is_closed = False
         self._fault = ""
         self.figures = LeaseFigures()
@@ -225,10 +225,16 @@ class LeaseKeeper:
             await asyncio.sleep(LOOK_S if self._awaited or self.wanted else CALM_LOOK_S)
 
     def is_in_use(self) -> bool:
-        """Return whether the group has a shared topic in use, so that heartbeats are sent."""
+        """Return whether the group has a shared topic in use, so that heartbeats are sent.
+
+        A share queue that has lost its owner may be handed over to this member: it is the next
+        owner only if it asks within the time of a lease (`hand_over_leases`).
+        """
         if self._leases or self._released or self.wanted:
             return True
-        return any(one.owner is not None for one in self._shares.seen().values())
+        if any(one.owner is not None for one in self._shares.seen().values()):
+            self._is_used_until_s = self._now_s() + self._ttl_s
+        return self._now_s() < self._is_used_until_s
 
     @property
     def is_due(self) -> bool:

@@ -1,7 +1,5 @@
 package regent.interop;
 
-import java.lang.reflect.Field;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,7 +10,6 @@ import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
-import org.apache.rocketmq.client.impl.consumer.DefaultMQPushConsumerImpl;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.message.MessageExt;
 
@@ -25,7 +22,6 @@ import org.apache.rocketmq.common.message.MessageExt;
 final class PopRetryScenario {
     private static final int PATIENCE_MS = 60_000;
     private static final int FAILURES = 2;
-    private static final int DELAY_S = 1;
     private static final int SUSPENDED_MS = 10;
 
     private final String topic;
@@ -46,7 +42,6 @@ final class PopRetryScenario {
         producer.start();
         Topics.open(producer, topic);
         DefaultMQPushConsumer concurrent = consumer(arguments, "concurrent");
-        hurry(concurrent);
         concurrent.registerMessageListener((MessageListenerConcurrently) (messages, context) ->
             succeeds("concurrent", messages.get(0))
                 ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS : ConsumeConcurrentlyStatus.RECONSUME_LATER);
@@ -72,18 +67,11 @@ final class PopRetryScenario {
         Report.event("result", "count", count);
     }
 
-    /** Shortens the times after which stock asks for a message again: they are 10 and 30 seconds. */
-    private static void hurry(DefaultMQPushConsumer consumer) throws ReflectiveOperationException {
-        Field delays = DefaultMQPushConsumerImpl.class.getDeclaredField("popDelayLevel");
-        delays.setAccessible(true);
-        Arrays.fill((int[]) delays.get(consumer.getDefaultMQPushConsumerImpl()), DELAY_S);
-    }
-
     private DefaultMQPushConsumer consumer(Arguments arguments, String kind) throws Exception {
         DefaultMQPushConsumer consumer = Clients.pushConsumer(arguments, arguments.text("group") + "-" + kind, kind);
         consumer.setConsumeMessageBatchMaxSize(1);
         consumer.subscribe(topic, "*");
-        DefaultMQPushConsumer.class.getMethod("setClientRebalance", boolean.class).invoke(consumer, false);
+        Clients.receiveByPop(consumer);
         return consumer;
     }
 

@@ -20,7 +20,6 @@ import org.apache.rocketmq.common.message.MessageExt;
  */
 final class PopScenario {
     private static final int PATIENCE_MS = 60_000;
-    /** The client asks for a delay of ten seconds after the first failure. */
     private static final int RETRY_MS = 40_000;
     private static final int FAILING_EVERY = 20;
     private static final int SEND_PAUSE_MS = 200;
@@ -96,8 +95,7 @@ final class PopScenario {
     private DefaultMQPushConsumer start(Arguments arguments, String name) throws Exception {
         DefaultMQPushConsumer consumer = Clients.pushConsumer(arguments, name);
         consumer.subscribe(topic, "*");
-        // Clients before 5.0 do not have it.
-        DefaultMQPushConsumer.class.getMethod("setClientRebalance", boolean.class).invoke(consumer, false);
+        Clients.receiveByPop(consumer);
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
             ConsumeConcurrentlyStatus status = ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
             for (MessageExt message : messages) {
