@@ -3,13 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final
 
 from backend.domain.share_queue import ShareMode
 from backend.domain.topic import READ_WRITE, Permission
-from backend.rules.attributes import SHARE_MODE, TIME_SHARE
-
-MESSAGE_TYPE: Final = "message.type"
+from backend.rules.attributes import MESSAGE_TYPE, SHARE_MODE, TIME_SHARE
 
 
 class MessageType(StrEnum):

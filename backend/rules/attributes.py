@@ -52,13 +52,15 @@ class Attribute:
         return None
 
 
+MESSAGE_TYPE: Final = "message.type"
+PRIORITY_TYPE: Final = "PRIORITY"
 MESSAGE_TYPES: Final = (
     "UNSPECIFIED",
     "NORMAL",
     "FIFO",
     "DELAY",
     "TRANSACTION",
-    "PRIORITY",
+    PRIORITY_TYPE,
     "LITE",
     "MIXED",
 )
@@ -84,7 +86,7 @@ SHARED_MODE: Final = "SHARED"
 TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "queue.type": Attribute(is_changeable=False, allowed=("SimpleCQ",), unserved=("BatchCQ",)),
     "cleanup.policy": Attribute(is_changeable=False, allowed=("DELETE", "COMPACTION")),
-    "message.type": Attribute(allowed=MESSAGE_TYPES),
+    MESSAGE_TYPE: Attribute(allowed=MESSAGE_TYPES),
     "reserve.time": Attribute(low=-1),
     "lite.topic.expiration": Attribute(low=-1, high=_MINUTES_OF_30_DAYS),
     LEGACY_CLIENTS: Attribute(allowed=("hide", "proxy")),
@@ -95,8 +97,11 @@ TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     TIME_SHARE: Attribute(allowed=_BOOLEANS),
 }
 
+PRIORITY_FACTOR: Final = "priority.factor"
+"""How many of a hundred POPs of a PRIORITY topic look at the last queue first."""
+
 GROUP_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
-    "priority.factor": Attribute(low=0, high=100),
+    PRIORITY_FACTOR: Attribute(low=0, high=100),
     "lite.bind.topic": Attribute(),
     "lite.sub.model": Attribute(allowed=("Shared", "Exclusive")),
     "lite.sub.reset.offset.exclusive": Attribute(allowed=_BOOLEANS),

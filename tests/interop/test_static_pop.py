@@ -25,7 +25,7 @@ async def test_stock_consumers_share_a_static_topic_by_pop_while_its_queues_move
         order, cluster, "create", TOPIC, "--queues", "8", "--broker-group", "broker-a"
     )
     client = StockClient("5.5.0", cluster.name_server_address, tmp_path)
-    options = {"topic": TOPIC, "group": CONSUMERS, "count": COUNT, "static": "true"}
+    options = {"topic": TOPIC, "group": CONSUMERS, "count": COUNT, "exists": "true"}
 
     with client.start("pop", system=QUICK_REBALANCE, **options) as running:
         await reached(running, "opened")

@@ -7,12 +7,13 @@ from backend.domain.logical_queue.change import QueueChange
 from backend.domain.logical_queue.errors import QueueChangeRefused
 from backend.domain.orders.static_topic import ConvertTopic
 from backend.domain.plan import Check, CheckVerdict, Plan, Precondition, Risk, no_undo
-from backend.domain.topic_layout import MESSAGE_TYPE, MessageType
+from backend.domain.topic_layout import MessageType
 from backend.operations.actions.queue_counts import BeginConversion, counts_of
 from backend.operations.actions.static_topics import SpreadMapping, count_queues
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import masters, static_topics
+from backend.rules.attributes import MESSAGE_TYPE
 from backend.services.logical_queue.copies import TopicHolders, ask_holders
 
 

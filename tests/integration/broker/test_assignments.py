@@ -151,7 +151,6 @@ async def test_a_broker_can_be_set_to_allocate_no_queues(start_broker, connect):
         ({"topic": "%RETRY%g"}, 16, "retry topic"),
         ({"topic": ""}, 29, "missing"),
         ({"topic": "Nowhere"}, 17, "Nowhere"),
-        ({"consumerGroup": "nobody"}, 26, "nobody"),
     ],
 )
 async def test_a_mode_that_is_unknown_is_refused(client, order, code, reason):
@@ -163,6 +162,21 @@ async def test_a_mode_that_is_unknown_is_refused(client, order, code, reason):
 
     assert told.code == code
     assert reason in (told.remark or "")
+
+
+@pytest.mark.parametrize(("creates", "code"), [("true", 0), ("false", 26)])
+async def test_a_mode_creates_the_group_where_a_broker_creates_groups(
+    start_broker, connect, creates, code
+):
+    # As stock does: RocketMQ's PopConsumerRetryIT sets the mode before its consumers start.
+    client = await connect(await start_broker(autoCreateSubscriptionGroup=creates))
+    await client.send("T", b"x")
+    body = {"topic": "T", "consumerGroup": "new", "mode": "POP", "popShareQueueNum": 0}
+
+    told = await client.call(SET_MODE, body=java_json.encode(body))
+
+    assert told.code == code
+    assert code == 0 or "new" in told.remark
 
 
 async def popping(client, client_id, shared_count):

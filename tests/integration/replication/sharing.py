@@ -11,22 +11,22 @@ from backend.domain.share_lease import LEASE_TERMS, ShareLease
 from backend.domain.share_queue import ShareQueueName
 from backend.nameserver.processors import share_leases as processor
 from backend.remoting.request_code import RequestCode
-from backend.services.share_queue.leases import arbitrate_leases
+from backend.services.share_queue.leases import arbitrate_leases, hand_over_leases
 from tests.integration.broker.popping import ack, pop
 from tests.integration.replication.popping import consumer, send_many
-from tests.waiting import PATIENCE_S, poll_s
+from tests.waiting import PATIENCE_S, eventually, poll_s
 
 WAIT_MS = int(PATIENCE_S * 1000)
 SQ = ShareQueueName("orders", 0, "g")
 
 
-async def share(group, *, mode="SHARED", number=1, more=""):
+async def share(group, *, mode="SHARED", number=1, more="", queue_count=1):
     """Set the mode of the topic `orders` at a broker."""
     fields = {
         "topic": "orders",
         "defaultTopic": "TBW102",
-        "readQueueNums": 1,
-        "writeQueueNums": 1,
+        "readQueueNums": queue_count,
+        "writeQueueNums": queue_count,
         "perm": 6,
         "topicFilterType": "SINGLE_TAG",
         "topicSysFlag": 0,
@@ -75,13 +75,13 @@ async def await_waiting(group, number):
         await asyncio.sleep(poll_s(begun_s))
 
 
-async def receive(client, count):
+async def receive(client, count, *, topic="orders"):
     """Receive so many messages: a member hands out what is confirmed, one or several at a time."""
     found = []
     async with asyncio.timeout(PATIENCE_S):
         while len(found) < count:
             found += await pop(
-                client, "orders", pollTime=2_000, maxMsgNums=min(32, count - len(found))
+                client, topic, pollTime=2_000, maxMsgNums=min(32, count - len(found))
             )
     return found
 
@@ -100,6 +100,18 @@ async def lease_of(group, name=SQ):
     pipeline = pipeline_of(group.name_server.controller.database)
     key = ("TestCluster", group.name)
     return (await share_leases.list_of_groups(pipeline, [key])).get(key, {}).get(name, ShareLease())
+
+
+async def hand_over(group, names, successor_id):
+    """Have a member own share queues, as an operator orders it, and wait until it does."""
+    database = group.name_server.controller.database
+    await hand_over_leases(names, "TestCluster", group.name, successor_id, database=database)
+
+    async def are_owned():
+        owners = [(await lease_of(group, name)).owner for name in names]
+        return all(one is not None and one.broker_id == successor_id for one in owners)
+
+    await eventually(are_owned)
 
 
 async def owner_of(group):

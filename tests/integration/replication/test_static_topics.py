@@ -16,7 +16,9 @@ from backend.domain.logical_queue.mapping import BrokerMapping, MappingInfo
 from backend.domain.logical_queue.segment import QueueSegment
 from backend.domain.topic_layout import TopicLayout
 from tests.integration.broker.client import bodies, send_fields
+from tests.integration.broker.popping import ack, pop
 from tests.integration.replication.conftest import GROUP
+from tests.integration.replication.sharing import receive
 from tests.waiting import PATIENCE_S, poll_s
 
 TOPIC = "static"
@@ -74,6 +76,35 @@ async def test_a_promoted_replica_keeps_mapping_seal_and_offsets(group):
     found = await second.pull(TOPIC, queueOffset=BASE)
     assert bodies(found) == [b"%d" % number for number in range(6)]
     assert (found.ext["nextBeginOffset"], found.ext["offsetDelta"]) == ("106", str(BASE))
+
+
+async def test_pop_goes_on_at_a_promoted_replica_with_what_is_not_finished(group):
+    """O4, O13, L44: logical offsets, and handles from before the failover, stay as they are."""
+    await group.add_many(2)
+    first = group.client(1)
+    hosted = {0: (QueueSegment(0, GROUP, 1),), 1: (QueueSegment(0, GROUP, 0),)}
+    own = BrokerMapping(MappingInfo(TOPIC, GROUP, 1_000, 2), hosted)
+    layout = TopicLayout(read_queue_count=2, write_queue_count=2)
+    assert (await ask(first, StoreMapping(layout=layout, mapping=own, is_final=True))).code == 0
+    for number in range(6):
+        await group.send(1, b"%d" % number, topic=TOPIC, queue_id=number % 2)
+    await first.heartbeat("g", TOPIC)
+    found = await receive(first, 6, topic=TOPIC)
+    by_body = {one.body: one for one in found}
+    assert [await ack(first, by_body[body]) for body in (b"0", b"3")] == [0, 0]
+
+    group.kill(1)
+    await group.await_master(2)
+    second = group.client(2)
+    await second.heartbeat("g", TOPIC)
+
+    again = await receive(second, 4, topic=TOPIC)
+    places = sorted((one.queue_id, one.offset, one.body) for one in again)
+    assert places == [(0, 1, b"2"), (0, 2, b"4"), (1, 0, b"1"), (1, 2, b"5")]
+    assert [await ack(second, one) for one in again] == [0] * 4
+    assert await pop(second, TOPIC) == []
+    # The client had no answer, and asks again.
+    assert await ack(second, by_body[b"0"]) == 0
 
 
 async def test_a_seal_waits_until_every_admitted_message_is_confirmed(group):

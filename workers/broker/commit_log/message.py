@@ -39,6 +39,10 @@ _SHOWN_LENGTH: Final = 40
 
 # Size, magic, checksum and flag precede the length of a batch entry's body.
 _BATCH_BODY_AT: Final = 16
+PRIORITY: Final = "_SYS_MSG_PRIORITY_"
+"""The queue id that a producer chooses by `setPriority`."""
+
+SHARDING_KEY: Final = "__SHARDINGKEY"
 DELIVER_AT_MS: Final = "TIMER_DELIVER_MS"
 DELAY_S: Final = "TIMER_DELAY_SEC"
 DELAY_MS: Final = "TIMER_DELAY_MS"

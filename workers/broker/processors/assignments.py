@@ -84,7 +84,10 @@ def _mode_target(broker: Broker, command: Command) -> FenceTarget:
     target=_mode_target,
 )
 async def on_set_request_mode(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Set the mode in which a group receives the messages of a topic."""
+    """Set the mode in which a group receives the messages of a topic.
+
+    A group that is unknown is created, if this broker creates groups (remoting.md 2.4).
+    """
     order = java_json.decode(command.body or b"{}", RequestModeBody)
     if not (order.topic and order.consumer_group):
         raise Refusal(ResponseCode.INVALID_PARAMETER, "the topic or the consumer group is missing")
@@ -95,10 +98,10 @@ async def on_set_request_mode(broker: Broker, _caller: Caller, command: Command)
             ResponseCode.INVALID_PARAMETER, f"the mode {order.mode} is unknown: it is PULL or POP"
         )
     broker.find_topic(order.topic)
-    broker.check_group_exists(order.consumer_group)
     if order.mode == POP:
         broker.shares.stock_members.check()
     broker.check_changeable()
+    broker.find_group(order.consumer_group)
     broker.request_modes.put(order)
     return await kept(broker, answer(command))
 

@@ -40,6 +40,7 @@ from backend.remoting.java_json import InvalidJson
 from backend.remoting.names import old_pop_retry_topic, pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
+from backend.rules.attributes import MESSAGE_TYPE, PRIORITY_FACTOR, PRIORITY_TYPE
 from backend.rules.broker import MASTER_ID
 from workers.broker.broker import Broker
 from workers.broker.commit_log.message_filters import MessageFilter, filter_of_expression
@@ -78,6 +79,9 @@ BATCH_COUNT_MAX: Final = 16 * SHARE_WINDOW
 
 MOVE_DELAY_MS: Final = 60_000
 """A message that is given back for longer moves to the retry topic."""
+
+ORDERED_TAG: Final = 999
+"""The number of the revive queue in handles of ordered groups (remoting.md 2.4)."""
 
 NEW_RETRY: Final = 2
 OLD_RETRY: Final = 1
@@ -266,8 +270,16 @@ def check_pop(
         leading=leading,
         retry_topics=retries,
         may_forward=broker.shared_pops.may_forward(topic.name),
+        priority_percent=_priority_percent(group, topic),
     )
     return grant, passing
+
+
+def _priority_percent(group: SubscriptionGroupConfig, topic: TopicConfig) -> int:
+    """Return how many of a hundred POPs look at the last queue first (remoting.md 2.4)."""
+    if topic.attributes.get(MESSAGE_TYPE) != PRIORITY_TYPE:
+        return 0
+    return int(group.attributes.get(PRIORITY_FACTOR, "100"))
 
 
 def check_again(broker: Broker, command: Command) -> PullGrant | None:
@@ -349,15 +361,8 @@ async def on_ack(broker: Broker, caller: Caller, command: Command) -> bytes:
     """Finish one message, once the log is confirmed."""
     header = decode_header(PopHandleHeader, command.ext)
     await _check_queue(broker, header.topic, header.queue_id, header.consumer_group)
-    pop_time_ms, tag = _delivery_of(header.handle)
-    finished = broker.hot.accept_shares(
-        header.topic,
-        header.queue_id,
-        header.consumer_group,
-        pop_time_ms=pop_time_ms,
-        tag=tag,
-        offsets=[_offset_of(header)],
-    )
+    name = header.topic, header.queue_id, header.consumer_group
+    finished = _finish(broker, name, _delivery_of(header.handle), [_offset_of(header)])
     if finished is None or not all(finished.successes):
         return answer(command, code=ResponseCode.NO_MESSAGE, remark=_VOID)
     return await _completed(broker, caller, command, [finished])
@@ -461,15 +466,22 @@ async def _accept(broker: Broker, ack: BatchAck) -> tuple[list[int], Finished | 
     topic = names.get(ack.retry, ack.topic)
     await _check_queue(broker, topic, ack.queue_id, ack.consumer_group)
     offsets = ack.offsets()
-    finished = broker.hot.accept_shares(
-        topic,
-        ack.queue_id,
-        ack.consumer_group,
-        pop_time_ms=ack.pop_time_ms,
-        tag=ack.revive_queue_id,
-        offsets=offsets,
-    )
-    return offsets, finished
+    name = topic, ack.queue_id, ack.consumer_group
+    return offsets, _finish(broker, name, (ack.pop_time_ms, ack.revive_queue_id), offsets)
+
+
+def _finish(
+    broker: Broker, name: tuple[str, int, str], delivery: tuple[int, int], offsets: Sequence[int]
+) -> Finished | None:
+    """Finish messages of a delivery; None if this broker does not know the share queue.
+
+    The next batch of an ordered group waits for the end of this one (queue-ownership.md 4.5).
+    """
+    pop_time_ms, tag = delivery
+    finished = broker.hot.accept_shares(*name, pop_time_ms=pop_time_ms, tag=tag, offsets=offsets)
+    if finished is not None and tag == ORDERED_TAG:
+        broker.shares.wake(*name[:2])
+    return finished
 
 
 async def _completed(

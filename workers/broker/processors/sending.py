@@ -52,7 +52,9 @@ from workers.broker.commit_log.message import (
     LIGHT_OFFSETS,
     NAME_VALUE_SEPARATOR,
     POP_HANDLE,
+    PRIORITY,
     PROPERTY_SEPARATOR,
+    SHARDING_KEY,
     TIMER_PROPERTIES,
     UNIQUE_KEY,
     Message,
@@ -71,6 +73,9 @@ from workers.broker.tables.topics import WRITABLE, permitted, topic_from_templat
 from workers.broker.transactions.half_message import TRANSACTION_ID, is_half
 
 PROPERTIES_SIZE_MAX: Final = 32_767
+_PRIORITY_DIGITS_MAX: Final = 9
+"""A priority with more digits is no number of Java's `int`."""
+
 # Clients before this version do not send a limit of retries.
 _VERSION_WITH_RETRY_LIMIT: Final = 121
 _PROPERTIES_FOR_THE_AGENT: Final = frozenset(special_properties())
@@ -326,6 +331,9 @@ def _store(
         queue_id = broker.source.choice(
             queue_ids if static is None else taking_queues(broker, static)
         )
+    if PRIORITY in properties and static is None:
+        count = broker.find_topic(topic_name).write_queue_count
+        queue_id, properties = _prioritized(queue_id, properties, queue_count=count)
     segment = None if static is None else static.mapping.hosted[queue_id][-1]
     message = Message(
         topic=topic_name,
@@ -348,6 +356,22 @@ def _store(
     key = properties[UNIQUE_KEY]
     stored = _Stored(appended.log_position, end, queue_id, offset, key, handle)
     return _answer_when_stored(broker, command, stored)
+
+
+def _prioritized(
+    queue_id: int, properties: dict[str, str], *, queue_count: int
+) -> tuple[int, dict[str, str]]:
+    """Return the queue of a message with a priority, which is its id up to the last queue.
+
+    A delayed message and one of a FIFO queue have no priority, and lose the property, as by stock.
+    """
+    if not properties.keys().isdisjoint({DELAY, SHARDING_KEY, *TIMER_PROPERTIES}):
+        return queue_id, {name: value for name, value in properties.items() if name != PRIORITY}
+    priority = properties[PRIORITY]
+    # A number that is no natural one says nothing.
+    if not (priority.isascii() and priority.isdigit()) or len(priority) > _PRIORITY_DIGITS_MAX:
+        return queue_id, properties
+    return min(int(priority), max(1, queue_count) - 1), properties
 
 
 def _is_given_up(

@@ -1980,11 +1980,13 @@ class PullGrant:
         leading: LeadingQueues | None = None,
         retry_topics: Sequence[tuple[str, int, int]] | None = None,
         may_forward: bool = False,
+        priority_percent: int = 0,
     ) -> PullGrant:
         """Grant pulls; with `retry_topics` POPs, which get the messages of those topics too.
 
         A retry topic is its name, what handles call it (1 or 2), and its number of queues. With
-        `may_forward` POPs go to another member that owns all of their share queues.
+        `may_forward` POPs go to another member that owns all of their share queues. Of a hundred
+        POPs of any queue, `priority_percent` look at the last queue first.
         """
 
 @final

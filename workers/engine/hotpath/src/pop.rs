@@ -27,6 +27,9 @@ pub struct PopGrant {
     pub retries: Vec<RetryTopic>,
     /// Whether its POPs may go to another member that owns all of its share queues (ADR 27).
     pub may_forward: bool,
+    /// How many of a hundred POPs of any queue look at the queues from the last one on: those of higher
+    /// priority.
+    pub priority_percent: u32,
 }
 
 /// A topic of messages to be delivered again.

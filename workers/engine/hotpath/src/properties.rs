@@ -30,10 +30,10 @@ pub(crate) enum Verdict {
 }
 
 /// Properties that make a message a special one: delayed, timed, a half of a transaction, one that
-/// seems to be an inner batch, or one that has escaped from another broker group.
+/// seems to be an inner batch, one that has escaped from another broker group, or one with a priority.
 ///
 /// Light queues (`INNER_MULTI_DISPATCH`) are not served (FORMAT.md 3.1): such a message is an ordinary one.
-pub const SPECIAL_PROPERTIES: [&str; 7] = [
+pub const SPECIAL_PROPERTIES: [&str; 8] = [
     "DELAY",
     "INNER_NUM",
     "REGENT_ESCAPED_FROM",
@@ -41,6 +41,7 @@ pub const SPECIAL_PROPERTIES: [&str; 7] = [
     "TIMER_DELIVER_MS",
     "TIMER_DELAY_SEC",
     "TIMER_DELAY_MS",
+    "_SYS_MSG_PRIORITY_",
 ];
 
 /// What one property means to a send.
@@ -126,8 +127,9 @@ fn counts(name: &[u8], value: &[u8]) -> bool {
             !matches!(level, Ok(Ok(..=0)))
         }
         b"TRAN_MSG" => value.eq_ignore_ascii_case(b"true"),
-        // Only the agent of a broker escapes messages, one by one; this is a copy of one.
-        b"REGENT_ESCAPED_FROM" => false,
+        // Only the agent of a broker escapes messages, one by one; this is a copy of one. All messages of a
+        // batch go to one queue.
+        b"REGENT_ESCAPED_FROM" | b"_SYS_MSG_PRIORITY_" => false,
         _ => true,
     }
 }
@@ -135,7 +137,7 @@ fn counts(name: &[u8], value: &[u8]) -> bool {
 #[inline]
 fn is_special(name: &[u8]) -> bool {
     // Most names begin otherwise.
-    matches!(name.first(), Some(b'D' | b'I' | b'R' | b'T'))
+    matches!(name.first(), Some(b'D' | b'I' | b'R' | b'T' | b'_'))
         && SPECIAL_PROPERTIES
             .iter()
             .any(|special| special.as_bytes() == name)

@@ -178,6 +178,7 @@ impl Fixture {
             pop: Some(PopGrant {
                 retries: Vec::new(),
                 may_forward: false,
+                priority_percent: 0,
             }),
         };
         let granted = Arc::new(Granted::new(&kind, grant));

@@ -310,6 +310,7 @@ fn granted(hot: &HotPath) -> Arc<Granted> {
         pop: Some(PopGrant {
             retries: Vec::new(),
             may_forward: true,
+            priority_percent: 0,
         }),
     };
     Arc::new(Granted::new(&kind, grant))

@@ -46,7 +46,7 @@ impl PullGrant {
     #[pyo3(signature = (code, group, topic, *, read_queue_count, tag_hashes, count_max, bytes_max,
         suggested_broker_id, parked_ms, moves_consumers, facts_version, property_filter=None,
         version=None, expression=None, expression_type=None, leading=None, retry_topics=None,
-        may_forward=false))]
+        may_forward=false, priority_percent=0))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         code: i32,
@@ -67,6 +67,7 @@ impl PullGrant {
         leading: Option<&LeadingQueues>,
         retry_topics: Option<Vec<(String, u8, i32)>>,
         may_forward: bool,
+        priority_percent: u32,
     ) -> Self {
         let filter = match version {
             Some(version) => PullFilter::Registered { version },
@@ -91,13 +92,17 @@ impl PullGrant {
             moves_consumers,
             facts_version,
             leading: leading.map(|it| Arc::clone(&it.0)),
-            pop: retry_topics.map(|it| pop_grant(it, may_forward)),
+            pop: retry_topics.map(|it| pop_grant(it, may_forward, priority_percent)),
         };
         Self(Arc::new(Granted::new(&kind, grant)))
     }
 }
 
-fn pop_grant(retry_topics: Vec<(String, u8, i32)>, may_forward: bool) -> PopGrant {
+fn pop_grant(
+    retry_topics: Vec<(String, u8, i32)>,
+    may_forward: bool,
+    priority_percent: u32,
+) -> PopGrant {
     let retries = retry_topics
         .into_iter()
         .map(|(name, flag, queue_count)| RetryTopic {
@@ -108,6 +113,7 @@ fn pop_grant(retry_topics: Vec<(String, u8, i32)>, may_forward: bool) -> PopGran
     PopGrant {
         retries: retries.collect(),
         may_forward,
+        priority_percent,
     }
 }
 

@@ -4,7 +4,7 @@
 //! position (Q31). No thread waits for an answer (Q32).
 
 use regent_remoting::{Frame, Header};
-use regent_share::Handle;
+use regent_share::{Handle, ORDERED_TAG};
 
 use super::Call;
 use crate::forward::NO_MESSAGE;
@@ -74,8 +74,8 @@ impl Call<'_, '_, '_> {
         self.writer = None;
         let acks = std::mem::take(&mut self.acks);
         let wishes: Vec<_> = acks.iter().map(|ack| ack.wish).collect();
-        let mut reign = self.hot.shares.reign();
-        let Some(reign) = reign.as_mut().filter(|reign| reign.appends()) else {
+        let mut leading = self.hot.shares.reign();
+        let Some(reign) = leading.as_mut().filter(|reign| reign.appends()) else {
             return self.refuse_all(&acks, SERVICE_NOT_AVAILABLE, "the broker leads no more");
         };
         let finished = reign.finish(self.store, &self.hot.config, &wishes, self.now_ms);
@@ -88,6 +88,17 @@ impl Call<'_, '_, '_> {
         };
         if let Some(end) = finished.lane_end {
             self.received.note_arrival(reign.topic(), LANE, end);
+        }
+        let done = acks.iter().zip(&finished.successes);
+        let ordered =
+            done.filter(|(ack, is_done)| **is_done && ack.wish.delivery.tag == ORDERED_TAG);
+        let places: Vec<_> = ordered
+            .filter_map(|(ack, _)| reign.waited_at(ack.wish.sq_id))
+            .collect();
+        drop(leading);
+        // The next batch of an ordered group waited for the end of this one.
+        for (topic, queue_id) in places {
+            self.received.is_turn_due |= self.hot.wake_pops(&topic, queue_id);
         }
         self.received.commits.extend(finished.commits);
         for (ack, is_done) in acks.iter().zip(finished.successes) {

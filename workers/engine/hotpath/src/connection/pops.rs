@@ -3,6 +3,7 @@
 //! No other consumer gets a message meanwhile (Q8). The same code serves a broker alone and a master (Q22).
 //! A share queue that is locked, since a batch of it is out, or since another member owns it, is skipped (Q23).
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use regent_commitlog::{AppendError, Filter, QueueRead, ReadStatus, RecordSlices};
@@ -266,6 +267,11 @@ impl<'s> Call<'_, '_, 's> {
         let clock_ms = self.clock_of(reign, &granted.topic);
         for place in &places {
             reign.expire(place.sq_id, self.taker.elapsed_ms);
+            if request.is_ordered
+                && repeated_attempt(reign, place.sq_id, &request.attempt).is_some()
+            {
+                return Some((true, None));
+            }
             let Some(wired) = reign.lane.get(place.sq_id) else {
                 continue;
             };
@@ -1125,8 +1131,15 @@ fn places<'a>(
         return None;
     }
     reign.turn = reign.turn.wrapping_add(1);
-    let count = places.len().max(1);
-    places.rotate_left(reign.turn as usize % count);
+    let turn = reign.turn as usize;
+    let pop = granted.grant.pop.as_ref().filter(|_| !request.is_ordered);
+    if pop.is_some_and(|pop| turn % 100 < pop.priority_percent as usize) {
+        // Messages of retry topics come last.
+        places.sort_by_key(|place| (place.flag != 0, Reverse(place.queue_id)));
+    } else {
+        let count = places.len().max(1);
+        places.rotate_left(turn % count);
+    }
     Some(places)
 }
 

@@ -524,6 +524,14 @@ impl Reign {
         wired.queue.judge(wish.offset, Act::Accept, wish.delivery)
     }
 
+    /// The topic and the queue at which POPs of a share queue wait.
+    pub(crate) fn waited_at(&self, sq_id: u64) -> Option<(String, i32)> {
+        let name = &self.lane.get(sq_id)?.name;
+        let segment = self.segment(sq_id);
+        let queue_id = segment.map_or(name.queue_id, |segment| segment.queue_id);
+        Some((name.topic.clone(), queue_id))
+    }
+
     /// How far groups are in their queues: what lag is counted from.
     pub(crate) fn commits(&self, ids: impl Iterator<Item = u64>) -> Vec<Commit> {
         let mut commits: Vec<Commit> = Vec::new();

@@ -1,7 +1,10 @@
 package regent.interop;
 
+import java.lang.reflect.Field;
+import java.util.Arrays;
 import org.apache.rocketmq.client.ClientConfig;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.impl.consumer.DefaultMQPushConsumerImpl;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 
@@ -18,6 +21,7 @@ final class Clients {
     private static final int HEARTBEAT_MS = 1_000;
     private static final int OFFSET_PERSIST_MS = 1_000;
     private static final int ANSWER_TIMEOUT_MS = 15_000;
+    private static final int POP_DELAY_S = 1;
 
     private Clients() {
     }
@@ -39,6 +43,18 @@ final class Clients {
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.setPersistConsumerOffsetInterval(OFFSET_PERSIST_MS);
         return consumer;
+    }
+
+    /**
+     * Has a consumer receive by POP where its broker says so. What fails comes again a second later: stock
+     * waits 10 seconds after the first failure, and longer after others.
+     */
+    static void receiveByPop(DefaultMQPushConsumer consumer) throws ReflectiveOperationException {
+        // Clients before 5.0 do not have it.
+        DefaultMQPushConsumer.class.getMethod("setClientRebalance", boolean.class).invoke(consumer, false);
+        Field delays = DefaultMQPushConsumerImpl.class.getDeclaredField("popDelayLevel");
+        delays.setAccessible(true);
+        Arrays.fill((int[]) delays.get(consumer.getDefaultMQPushConsumerImpl()), POP_DELAY_S);
     }
 
     static void configure(ClientConfig client, Arguments arguments, String instance) {

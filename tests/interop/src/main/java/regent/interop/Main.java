@@ -24,6 +24,7 @@ public final class Main {
         Map.entry("retry", RetryScenario::run),
         Map.entry("rebalance", RebalanceScenario::run),
         Map.entry("pop", PopScenario::run),
+        Map.entry("pop-retry", PopRetryScenario::run),
         Map.entry("litepull", LitePullScenario::run),
         Map.entry("chaos-send", ChaosSendScenario::run),
         Map.entry("read-back", ReadBackScenario::run),

@@ -15,12 +15,11 @@ import org.apache.rocketmq.common.message.MessageExt;
  * comes again.
  *
  * <p>Event {@code opened} says that topic and group exist: the broker can be told that the group receives
- * by POP. Event {@code consumed} says that the first half has been processed. After each of them the
- * scenario waits for a line. With {@code static} the topic is a static one, which exists already.
+ * by POP. Event {@code consumed} says that a round of messages has been processed, and another one
+ * follows. After each of them the scenario waits for a line. With {@code exists} the topic exists already.
  */
 final class PopScenario {
     private static final int PATIENCE_MS = 60_000;
-    /** The client asks for a delay of ten seconds after the first failure. */
     private static final int RETRY_MS = 40_000;
     private static final int FAILING_EVERY = 20;
     private static final int SEND_PAUSE_MS = 200;
@@ -43,34 +42,37 @@ final class PopScenario {
         int count = arguments.number("count");
         DefaultMQProducer producer = Clients.producer(arguments, "interop-pop");
         producer.start();
-        boolean isStatic = Boolean.parseBoolean(arguments.text("static", "false"));
-        if (!isStatic) {
+        boolean exists = Boolean.parseBoolean(arguments.text("exists", "false"));
+        if (!exists) {
             Topics.open(producer, topic);
         }
         DefaultMQPushConsumer first = start(arguments, "first");
         Report.event("opened", "topic", topic);
         System.in.read();
         DefaultMQPushConsumer second = start(arguments, "second");
-        long returnedMs = sendAndReceive(producer, isStatic ? 0 : Topics.OPENING_COUNT, count);
-        Report.event("consumed", "count", receivers.size());
-        System.in.read();
-        long laterMs = sendAndReceive(producer, count, 2 * count);
+        int rounds = arguments.number("rounds", 2);
+        sendAndReceive(producer, exists ? 0 : Topics.OPENING_COUNT, count);
+        for (int round = 1; round < rounds; round++) {
+            Report.event("consumed", "count", receivers.size());
+            System.in.read();
+            sendAndReceive(producer, round * count, (round + 1) * count);
+        }
         second.shutdown();
         first.shutdown();
         producer.shutdown();
         long both = receivers.values().stream().flatMap(Set::stream).distinct().count();
-        Report.event("result", "count", receivers.size(), "returned_ms", returnedMs, "later_ms", laterMs,
-            "deliveries", deliveries.get(), "with_handle", withHandle.get(), "consumers", both);
+        Report.event("result", "count", receivers.size(), "deliveries", deliveries.get(),
+            "with_handle", withHandle.get(), "consumers", both);
     }
 
-    /** Returns how long it took until each message was processed, also those that failed at first. */
-    private long sendAndReceive(DefaultMQProducer producer, int from, int to) throws Exception {
+    /** Sends messages, and waits until each is processed, also those that failed at first. */
+    private void sendAndReceive(DefaultMQProducer producer, int from, int to) throws Exception {
         for (int number = from; number < to; number++) {
             sendPatiently(producer, number);
         }
         Waiting.until(() -> receivers.size() == to, PATIENCE_MS, to + " messages");
         int failing = (to + FAILING_EVERY - 1) / FAILING_EVERY;
-        return Waiting.until(() -> processed.stream().filter(number -> number % FAILING_EVERY == 0).count() == failing,
+        Waiting.until(() -> processed.stream().filter(number -> number % FAILING_EVERY == 0).count() == failing,
             RETRY_MS, failing + " messages that failed");
     }
 
@@ -93,8 +95,7 @@ final class PopScenario {
     private DefaultMQPushConsumer start(Arguments arguments, String name) throws Exception {
         DefaultMQPushConsumer consumer = Clients.pushConsumer(arguments, name);
         consumer.subscribe(topic, "*");
-        // Clients before 5.0 do not have it.
-        DefaultMQPushConsumer.class.getMethod("setClientRebalance", boolean.class).invoke(consumer, false);
+        Clients.receiveByPop(consumer);
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
             ConsumeConcurrentlyStatus status = ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
             for (MessageExt message : messages) {
