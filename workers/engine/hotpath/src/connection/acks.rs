@@ -89,9 +89,9 @@ impl Call<'_, '_, '_> {
         if let Some(end) = finished.lane_end {
             self.received.note_arrival(reign.topic(), LANE, end);
         }
-        let done = acks.iter().zip(&finished.successes);
+        let answered = acks.iter().zip(&finished.successes);
         let ordered =
-            done.filter(|(ack, is_done)| **is_done && ack.wish.delivery.tag == ORDERED_TAG);
+            answered.filter(|(ack, is_done)| **is_done && ack.wish.delivery.tag == ORDERED_TAG);
         let places: Vec<_> = ordered
             .filter_map(|(ack, _)| reign.waited_at(ack.wish.sq_id))
             .collect();
