@@ -28,6 +28,7 @@ from backend.remoting.names import (
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.broker import MASTER_ID
+from backend.rules.share_incident import IncidentKind
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.commit_log.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.commit_log.delayed_message import deliver_delayed, read_delayed
@@ -75,6 +76,7 @@ from workers.broker.routing.topic_routes import TopicRoutes
 from workers.broker.shares.credit import Credit
 from workers.broker.shares.lease_keeper import Ask, LeaseKeeper
 from workers.broker.shares.member_shares import MemberShares
+from workers.broker.shares.share_incidents import ShareIncidents
 from workers.broker.shares.share_queues import ShareQueues
 from workers.broker.shares.shared_pops import SharedPops
 from workers.broker.tables.clients import Consumers, Producers
@@ -140,6 +142,7 @@ class Broker:
         self.last_copies, self.escape_lock = LastCopies(), asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
+        self.share_incidents = ShareIncidents(self._log_epoch)
         self.member_shares, self.shared_pops = MemberShares(self), SharedPops(self)
         self.name_servers: NameServers | None = None
         # Replaced in a group of several brokers.
@@ -195,6 +198,7 @@ class Broker:
             ask=ask,
             is_sequencer=lambda: self.membership.role_id == MASTER_ID,
             credit=Credit(self.hot, self.elapsed_ms),
+            incidents=self.share_incidents,
             now_s=elapsed_s,
         )
         return self.lease_keeper
@@ -838,7 +842,14 @@ class Broker:
     def _on_flush_failure(self, error: Exception) -> None:
         log.critical("flush_failed", reason=str(error), exc_info=error)
         self.block_writes(WriteBlock.FLUSH_FAILED)
+        self.share_incidents.open(
+            IncidentKind.CANNOT_STORE, self.store.flushed_position, str(error)
+        )
         self.membership.flush_failed()
+
+    def _log_epoch(self) -> int:
+        """Return the epoch of the end of the log; -1 without one."""
+        return max((epoch for epoch, _ in self.store.epochs()), default=-1)
 
 
 def _take_transactions(hot: HotPath, settings: BrokerSettings) -> None:

@@ -140,6 +140,7 @@ class SharedPops:
             raise self._not_owner(names)
         if self._is_closed:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "this broker is stopping")
+        self._check_able()
         if len(self._tasks) >= WAITING_COUNT_MAX:
             reason = f"{WAITING_COUNT_MAX} POPs wait for other members already: try again"
             raise Refusal(ResponseCode.POLLING_FULL, reason)
@@ -244,6 +245,16 @@ class SharedPops:
         seen = self._broker.member_shares.seen()
         return any(name not in seen or seen[name].has_messages for name in names)
 
+    def _check_able(self) -> None:
+        """Check that this member has the lane as it is now.
+
+        Raises:
+            Refusal: it can't store or apply records.
+        """
+        if self._broker.share_incidents.is_disabled:
+            reason = "this member can't store or apply records: ask another broker of its group"
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
+
     async def _answer(self, waiting: _Pop) -> None:
         try:
             reply = await self._find_reply(waiting)
@@ -255,6 +266,7 @@ class SharedPops:
     async def _find_reply(self, waiting: _Pop) -> bytes | None:
         """Return the answer of an owner, or of this member; None if the client is gone."""
         while not waiting.caller.is_gone:
+            self._check_able()
             # A topic may get queues meanwhile, and its consumer group a retry topic.
             split = self._split(self._names(waiting.header))
             self._want(waiting, split)
