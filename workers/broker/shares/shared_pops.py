@@ -68,6 +68,8 @@ _NOT_TAKEN: Final = frozenset(
         ResponseCode.NOT_LEADER_FOR_QUEUE,
         ResponseCode.NOT_TAKEN,
         ResponseCode.SERVICE_NOT_AVAILABLE,
+        # The disk of the owner fails: it gives up its leases with the next flush.
+        ResponseCode.SYSTEM_ERROR,
     }
 )
 _NEW_RETRY, _NO_RETRY = 2, 0
