@@ -4,6 +4,8 @@ A lease heartbeat names all incidents that the member has. One that it names no 
 incident of a lease is over at once, and is named until an answer has come.
 """
 
+import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -43,6 +45,7 @@ class ShareIncidents:
         default_factory=lambda: deque(maxlen=INCIDENT_COUNT_MAX - LASTING_COUNT_MAX)
     )
     _has_news: bool = False
+    _reported: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def is_disabled(self) -> bool:
@@ -77,6 +80,13 @@ class ShareIncidents:
         if over:
             self._changed()
 
+    async def wait_reported(self, timeout_s: float) -> None:
+        """Wait until the arbiter knows all of them, or for some seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while self._has_news:
+                    await self._reported.wait()
+
     def note_lease(self, kind: IncidentKind, name: "ShareName", epoch: int) -> None:
         """Note that a lease has ended before it was given back."""
         self._leases.append(
@@ -103,6 +113,8 @@ class ShareIncidents:
                 self._leases.remove(one)
         lasting = [one for one in named if one.position is not None]
         self._has_news = bool(self._leases) or lasting != list(self._lasting.values())
+        self._reported.set()
+        self._reported = asyncio.Event()
 
     def _changed(self) -> None:
         self._has_news = True
