@@ -102,7 +102,7 @@ class _RetentionSettings(_Settings):
         default=365, ge=1, le=36_500, description="Operations that have ended."
     )
     findings_kept_days: int = Field(
-        default=365, ge=1, le=36_500, description="Findings that are closed."
+        default=365, ge=1, le=36_500, description="Findings and incidents that are over."
     )
     audit_kept_days: int = Field(default=1_095, ge=30, le=36_500, description="The audit.")
     samples_kept_days: int = Field(
@@ -118,6 +118,7 @@ class _RetentionSettings(_Settings):
             group_changes=timedelta(days=self.history_kept_days),
             operations=timedelta(days=self.operations_kept_days),
             findings=timedelta(days=self.findings_kept_days),
+            incidents=timedelta(days=self.findings_kept_days),
             audit=timedelta(days=self.audit_kept_days),
             samples=timedelta(days=self.samples_kept_days),
             events=timedelta(hours=self.events_kept_hours),

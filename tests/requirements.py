@@ -59,7 +59,6 @@ NOT_HERE = {
     ONE_THREAD: "Q33",
     COPY: "Q45 Q46",
     "topics that are not replicated are not built yet": "Q4",
-    "no incident is recorded: a log with an error, and its broker, say so themselves": "Q37",
     "topics are not created together with their queues at several masters": "Q60",
     "transactional acknowledgements are not built yet": "Q62",
     "there is no other mode to compare with": "Q81",

@@ -5,8 +5,16 @@ from typing import Annotated, Any, Final
 from cyclopts import App, Parameter, validators
 
 from backend.cli.clusters import ClusterName, Limit, in_cluster
-from backend.cli.output import Columns, age_text, pairs_text, print_items, print_json, print_line
-from backend.cli.paging import ask, show_asked_list
+from backend.cli.output import (
+    Columns,
+    age_text,
+    pairs_text,
+    print_items,
+    print_json,
+    print_line,
+    time_text,
+)
+from backend.cli.paging import ask, show_asked_list, show_list
 from backend.cli.target import Options
 
 PAGE_SIZE: Final = 500
@@ -57,6 +65,28 @@ MESSAGE_COLUMNS: Final[Columns] = {
     "DELIVERED#": lambda one: f"{age_text(one['acquired_ms'])} ago",
     "FIRST#": lambda one: f"{age_text(one['delivered_ms'])} ago",
     "AGAIN IN#": ("due_in_ms", age_text),
+}
+
+
+def _subject(one: dict[str, Any]) -> str:
+    """Write what an incident is about: a record of the lane, or a share queue."""
+    if one["topic"] is None:
+        return f"record at {one['position']}"
+    return f"{one['consumer_group_name']} {one['topic']}/{one['queue_id']}"
+
+
+INCIDENT_COLUMNS: Final[Columns] = {
+    "INCIDENT#": "id",
+    "CLUSTER": "cluster_name",
+    "BROKER": "broker",
+    "WHAT": "kind",
+    "ABOUT": _subject,
+    "EPOCH#": "epoch",
+    "OTHERS": lambda one: one["outcome"] or "-",
+    "SINCE": ("opened_at", time_text),
+    "UNTIL": lambda one: time_text(one["resolved_at"]) if one["resolved_at"] else "now",
+    "ENDED BY": lambda one: one["resolution"] or "-",
+    "REASON": lambda one: one["reason"] or "-",
 }
 
 
@@ -160,6 +190,54 @@ def _sentence(one: dict[str, Any]) -> str:
         f"mode {one['mode']}{waiters}, consume mode {one['consume_mode'] or 'PULL'},"
         f" {one['attempt_count_max']} attempts;"
         f" since {age_text(one['counted_ms'])}: {pairs_text(texts)}"
+    )
+
+
+@share.command(name="incidents")
+def list_share_incidents(
+    *,
+    group: str | None = None,
+    topic: str | None = None,
+    queue: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=2**31 - 1))]
+    | None = None,
+    broker_group: str | None = None,
+    open: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - the option's name
+    cluster: ClusterName = None,
+    limit: Limit = 50,
+    options: Options = Options(),
+) -> None:
+    """List errors and lost leases of the members that serve share queues, the newest first.
+
+    OTHERS says what became of the record at the other members. A member that others differ from
+    copies it again. An incident of a lease is over at once. A share queue has its own
+    incidents, and those of the lane of its broker group.
+
+    Examples:
+        regent queue share incidents
+        regent queue share incidents --broker-group broker-a --open
+        regent queue share incidents --group billing --topic orders --queue 3 -o json
+
+    Args:
+        group: Only incidents of this consumer group, and of lanes.
+        topic: Only incidents of this topic, and of lanes.
+        queue: Only incidents of this queue, and of lanes.
+        broker_group: Only incidents of this broker group.
+        open: Only incidents that are not over.
+        cluster: Name of the cluster. Default: all clusters.
+        limit: Maximum number of incidents.
+        options: Which server, and how to print.
+    """
+    show_list(
+        options,
+        "/share-incidents",
+        INCIDENT_COLUMNS,
+        limit=limit,
+        cluster_name=cluster,
+        consumer_group_name=group,
+        topic=topic,
+        queue_id=queue,
+        broker_group_name=broker_group,
+        is_open="true" if open else None,
     )
 
 

@@ -21,6 +21,9 @@ from backend.domain.share_lease import (
 )
 from backend.domain.share_queue import ShareQueueName
 
+INCIDENT_COUNT_MAX: Final = 1_000
+"""The incidents that one statement records at most."""
+
 # The leases of the named share queues, and all those of which the member is owner or waiter.
 _READ: Final = Statement(
     "read_share_leases",
@@ -113,6 +116,7 @@ SELECT b.id AS broker_group_id, told.broker_id
           AND clock_timestamp() - r.heard_at <= make_interval(secs => r.timeout_ms / 1000.0))),
 due AS (
 SELECT l.broker_group_id, l.topic_name, l.queue_id, l.consumer_group_name,
+       l.owner_id, l.owner_life, l.epoch,
        l.owner_id IN (SELECT g.broker_id FROM gone g
                        WHERE g.broker_group_id = l.broker_group_id) AS is_freed,
        (SELECT coalesce(jsonb_agg(one ORDER BY place), '[]')
@@ -128,7 +132,20 @@ SELECT l.broker_group_id, l.topic_name, l.queue_id, l.consumer_group_name,
           AND (l.owner_id = g.broker_id
                OR l.waiters @> jsonb_build_array(jsonb_build_object('broker_id', g.broker_id))))
  ORDER BY l.broker_group_id, l.topic_name, l.queue_id, l.consumer_group_name
-   FOR UPDATE OF l)
+   FOR UPDATE OF l),
+lost AS (
+INSERT INTO share_incidents (
+    cluster_name, broker_group_name, broker_id, life, is_named, kind, epoch, lane, topic, queue_id,
+    consumer_group_name, opened_at, resolved_at, resolution)
+SELECT c.name, b.name, due.owner_id, due.owner_life, FALSE, 'owner_lost', due.epoch, 0,
+       due.topic_name, due.queue_id, due.consumer_group_name, clock_timestamp(), clock_timestamp(),
+       'lease_ended'
+  FROM due
+  JOIN broker_groups b ON b.id = due.broker_group_id
+  JOIN clusters c ON c.id = b.cluster_id
+ WHERE due.is_freed
+ LIMIT CAST(:incident_count_max AS bigint)
+    ON CONFLICT DO NOTHING)
 UPDATE share_leases AS kept
    SET revision = kept.revision + 1,
        waiters = due.waiters,
@@ -236,12 +253,15 @@ async def list_of_groups(
 async def free_gone(pipeline: Pipeline, keys: Collection[tuple[str, str, int]]) -> None:
     """Free the leases of brokers that no process of the control plane hears, and their places.
 
+    Each lease that ends so is an incident; of many at once the first ones are recorded.
+
     A key is the name of a cluster, the name of a broker group and the id of a broker.
     """
     values = {
         "clusters": [cluster_name for cluster_name, _, _ in keys],
         "groups": [broker_group_name for _, broker_group_name, _ in keys],
         "broker_ids": [broker_id for _, _, broker_id in keys],
+        "incident_count_max": INCIDENT_COUNT_MAX,
     }
     await pipeline.fetch(_FREE_GONE, values)
 

@@ -1,13 +1,17 @@
-"""Declare the table of leases of share queues (queue-ownership.md 4.17)."""
+"""Declare the tables of leases and incidents of share queues (queue-ownership.md 4.17)."""
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
+    Identity,
+    Index,
     Integer,
     Table,
     Text,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
@@ -45,4 +49,40 @@ share_leases = Table(
         "num_nulls(owner_id, owner_life, ends_at) = CASE state WHEN 'free' THEN 3 ELSE 0 END",
         name="owner",
     ),
+)
+
+# What members report, or the control plane notices. It is kept when its broker group is deleted.
+share_incidents = Table(
+    "share_incidents",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("cluster_name", Text, nullable=False),
+    Column("broker_group_name", Text, nullable=False),
+    Column("broker_id", BigInteger, nullable=False),
+    # The process that reported it last, and whether it still does.
+    Column("life", BigInteger, nullable=False),
+    Column("is_named", Boolean, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("epoch", BigInteger, nullable=False),
+    Column("lane", Integer, nullable=False),
+    Column("position", BigInteger),
+    Column("topic", Text),
+    Column("queue_id", Integer),
+    Column("consumer_group_name", Text),
+    Column("reason", Text),
+    Column("outcome", Text),
+    instant("opened_at"),
+    instant("resolved_at", nullable=True),
+    Column("resolution", Text),
+    CheckConstraint("num_nulls(resolved_at, resolution) IN (0, 2)", name="resolved"),
+    # A report that is repeated is the same incident.
+    Index(
+        "uq_share_incidents_report",
+        *("cluster_name", "broker_group_name", "broker_id", "kind", "epoch", "lane", "position"),
+        *("topic", "queue_id", "consumer_group_name"),
+        unique=True,
+        postgresql_nulls_not_distinct=True,
+    ),
+    Index("ix_share_incidents_open", "id", postgresql_where=text("resolved_at IS NULL")),
+    Index(None, "resolved_at", postgresql_where=text("resolved_at IS NOT NULL")),
 )

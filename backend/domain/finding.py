@@ -65,6 +65,7 @@ class FindingCode(StrEnum):
     SUBSCRIPTIONS_DIFFER = "subscriptions_differ"
     CLIENT_ID_SHARED = "client_id_shared"
     STATIC_TOPIC_DIFFERS = "static_topic_differs"
+    SHARE_QUEUE_INCIDENT = "share_queue_incident"
 
 
 ABSENCES: Final = frozenset(
@@ -85,6 +86,7 @@ OF_BROKERS: Final = frozenset(
         FindingCode.REPLICA_KEEPS_CONFIRMED,
         FindingCode.REGISTRATION_ITEM_INVALID,
         FindingCode.REPLICA_DOWN,
+        FindingCode.SHARE_QUEUE_INCIDENT,
     }
 )
 """Findings about one broker."""
@@ -240,6 +242,15 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         "Each difference in the evidence names the broken invariant, the broker group and the next"
         " step. Begin no change of the topic before they are gone. Check it again: `regent topic"
         " static check {subject}`.",
+    ),
+    FindingCode.SHARE_QUEUE_INCIDENT: Runbook(
+        Severity.CRITICAL,
+        "A member of a broker group can't store or apply records of share queues",
+        "The other members serve on. `regent queue share incidents --broker-group {group}` names"
+        " the record, and what became of it. If {broker} can't store, replace its disk,"
+        " then restart it: it copies what it lacks. One that can't apply a record copies it again"
+        " by itself. A record that all members leave out needs nothing: the next snapshot of the"
+        " lane ends that incident.",
     ),
 }
 

@@ -15,6 +15,7 @@ class Subject(StrEnum):
     GROUP_CHANGES = "group_changes"
     OPERATIONS = "operations"
     FINDINGS = "findings"
+    INCIDENTS = "incidents"
     EVENTS = "events"
     AUDIT = "audit"
     SAMPLES = "samples"
@@ -27,6 +28,7 @@ class RetentionPolicy:
     group_changes: timedelta
     operations: timedelta
     findings: timedelta
+    incidents: timedelta
     audit: timedelta
     samples: timedelta
     events: timedelta

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 import structlog
-from regent_engine import Appended, HotPath, Record, Store, encode_properties
+from regent_engine import Appended, Damage, HotPath, Record, Store, encode_properties
 
 from backend.domain.logical_queue.broker_copy import BrokerTopic
 from backend.remoting import command as commands
@@ -28,6 +28,7 @@ from backend.remoting.names import (
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.broker import MASTER_ID
+from backend.rules.share_incident import IncidentKind
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.commit_log.delay_delivery import DelayDelivery, DelayOffsetFile
 from workers.broker.commit_log.delayed_message import deliver_delayed, read_delayed
@@ -59,6 +60,7 @@ from workers.broker.logical.share_moves import ShareMoves
 from workers.broker.metrics.meters import Meters
 from workers.broker.metrics.resources import store_disks_of
 from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.replication.copy_damage import CopyDamage, note_damage
 from workers.broker.replication.passing_on import IN_FLIGHT_COUNT_MAX
 from workers.broker.replication.recorded_changes import RecordedChanges
 from workers.broker.replication.shared_state import SharedState
@@ -76,6 +78,7 @@ from workers.broker.shares.credit import Credit
 from workers.broker.shares.engine_links import EngineLinks
 from workers.broker.shares.lease_keeper import Ask, LeaseKeeper
 from workers.broker.shares.member_shares import MemberShares
+from workers.broker.shares.share_incidents import ShareIncidents
 from workers.broker.shares.share_queues import ShareQueues
 from workers.broker.shares.shared_pops import SharedPops
 from workers.broker.tables.clients import Consumers, Producers
@@ -89,6 +92,9 @@ from workers.broker.tables.topics import WRITABLE, check_visible, permitted, top
 from workers.broker.transactions.checking import Place, check_of
 from workers.broker.transactions.half_message import PRODUCER_GROUP
 from workers.broker.transactions.leading import Transactions
+
+REPORT_S_MAX: Final = 2.0
+"""Before a broker leaves its group to copy a record again, it reports that for so long at most."""
 
 REFUSAL_REPORT_MS: Final = 10_000
 FORWARDED_PULL_COUNT_MAX: Final = 512
@@ -137,10 +143,12 @@ class Broker:
         # Ages are differences of this clock: the wall clock can be set at any moment.
         self.elapsed_ms = elapsed_ms
         self.settings_lock, self.restart_wanted = asyncio.Lock(), asyncio.Event()
+        self.rejoining: asyncio.Task[None] | None = None
         # One message that escaped from another group is searched and stored at a time.
         self.last_copies, self.escape_lock = LastCopies(), asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
+        self.share_incidents = ShareIncidents(self._log_epoch)
         self.member_shares, self.shared_pops = MemberShares(self), SharedPops(self)
         self.engine_links = EngineLinks(self)
         self.name_servers: NameServers | None = None
@@ -181,7 +189,7 @@ class Broker:
         self.indexer = Indexer(store, clock=clock)
         self.cleaner = self._build_cleaner()
         # The hot path stays open: the store itself refuses each send, with a reason (D13).
-        self.damage = store.damage
+        self.damage: Damage | CopyDamage | None = store.damage
         self._refusal_reported_at = self._commit_reported_at = -REFUSAL_REPORT_MS
         self._is_read_limited = False
         self._serve_mappings()
@@ -197,6 +205,7 @@ class Broker:
             ask=ask,
             is_sequencer=lambda: self.membership.role_id == MASTER_ID,
             credit=Credit(self.hot),
+            incidents=self.share_incidents,
             now_s=elapsed_s,
         )
         return self.lease_keeper
@@ -841,7 +850,32 @@ class Broker:
     def _on_flush_failure(self, error: Exception) -> None:
         log.critical("flush_failed", reason=str(error), exc_info=error)
         self.block_writes(WriteBlock.FLUSH_FAILED)
+        self.share_incidents.open(
+            IncidentKind.CANNOT_STORE, self.store.flushed_position, str(error)
+        )
         self.membership.flush_failed()
+
+    def copy_damaged(self, position: int, reason: str) -> None:
+        """Leave the group, and copy the log from a damaged record on again.
+
+        The broker starts again for it (queue-ownership.md 4.12): the log of a running process only
+        grows (D27).
+        """
+        self.share_incidents.open(IncidentKind.CANNOT_APPLY, position, reason)
+        try:
+            note_damage(self.settings.root_dir, position)
+        except OSError as error:
+            log.error("damage_not_noted", reason=str(error))  # noqa: TRY400 - the reason is complete
+            return
+        self.rejoining = asyncio.get_running_loop().create_task(self._rejoin(), name="rejoin")
+
+    async def _rejoin(self) -> None:
+        await self.share_incidents.wait_reported(REPORT_S_MAX)
+        self.restart_wanted.set()
+
+    def _log_epoch(self) -> int:
+        """Return the epoch of the end of the log; -1 without one."""
+        return max((epoch for epoch, _ in self.store.epochs()), default=-1)
 
 
 def _take_transactions(hot: HotPath, settings: BrokerSettings) -> None:

@@ -33,6 +33,7 @@ from workers.broker.metrics.meters import SNAPSHOT_INTERVAL_MS, ms_to_midnight
 from workers.broker.metrics.resources import memory_bytes
 from workers.broker.processors.traffic import take_counters
 from workers.broker.replication.controlled import Controlled
+from workers.broker.replication.copy_damage import find_damage
 from workers.broker.replication.identity import check_identity
 from workers.broker.replication.member import GroupMember
 from workers.broker.replication.verification import Verification, begin_verification
@@ -118,6 +119,10 @@ class BrokerServer:
                 config_file=config_file,
             )
             self.broker.container = container
+            if settings.controller_mode:
+                self.broker.damage = self.broker.damage or find_damage(
+                    settings.root_dir, from_position=self.store.min_position
+                )
             undo.pop_all()
         self.dispatcher = Dispatcher(self.broker)
         self.sessions: BrokerSessions | None = None

@@ -1,5 +1,10 @@
 """Answer the lease heartbeats of members that serve share queues; ours (4102)."""
 
+from typing import Final
+
+from msgspec import UNSET
+
+from backend.domain.share_incident import ReportedIncident
 from backend.domain.share_lease import (
     LEASE_TERMS,
     HeldLease,
@@ -14,16 +19,21 @@ from backend.remoting import java_json
 from backend.remoting.bodies.share_leases import (
     LeaseDecisionsBody,
     LeaseHeartbeatBody,
+    ShareIncidentBody,
     ShareLeaseBody,
     ShareQueueBody,
 )
 from backend.remoting.command import Command
 from backend.remoting.headers import ShareLeaseHeader, decode_header
+from backend.rules.share_incident import IncidentKind
+from backend.services.share_queue.incidents import record_incidents
 from backend.services.share_queue.leases import arbitrate_leases
+
+_KINDS: Final = frozenset(IncidentKind)
 
 
 async def on_share_lease(command: Command, _session: object, directory: Directory) -> Answer:
-    """Renew, grant and revoke the leases of one member."""
+    """Renew, grant and revoke the leases of one member, and record its incidents."""
     header = decode_header(ShareLeaseHeader, command.ext)
     body = java_json.decode(command.body or b"{}", LeaseHeartbeatBody)
     heartbeat = LeaseHeartbeat(
@@ -38,6 +48,14 @@ async def on_share_lease(command: Command, _session: object, directory: Director
         header.broker_name,
         database=directory.controller.database,
     )
+    if body.incidents is not UNSET:
+        await record_incidents(
+            [_incident(one) for one in body.incidents if one.kind in _KINDS],
+            heartbeat.member,
+            header.cluster_name,
+            header.broker_name,
+            database=directory.controller.database,
+        )
     decisions = LeaseDecisionsBody(
         ttl_ms=int(LEASE_TERMS.ttl.total_seconds() * 1000),
         granted=[_lease(name, epoch) for name, epoch in decided.granted.items()],
@@ -49,6 +67,20 @@ async def on_share_lease(command: Command, _session: object, directory: Director
 
 def _name(body: ShareQueueBody) -> ShareQueueName:
     return ShareQueueName(body.topic, body.queue_id, body.consumer_group)
+
+
+def _incident(body: ShareIncidentBody) -> ReportedIncident:
+    """Read an incident; the arbiter leaves out kinds of a later release."""
+    return ReportedIncident(
+        IncidentKind(body.kind),
+        body.epoch,
+        lane=body.lane,
+        position=body.position,
+        topic=body.topic,
+        queue_id=body.queue_id,
+        consumer_group_name=body.consumer_group,
+        reason=body.reason,
+    )
 
 
 def _queue(name: ShareQueueName) -> ShareQueueBody:

@@ -5,10 +5,14 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 
 from backend.remoting.bodies.base import Body
-from backend.remoting.integers import Int64
+from backend.remoting.integers import Int32, Int64
 
 ITEM_COUNT_MAX: Final = 4_096
 """The share queues in each list of a heartbeat."""
+
+INCIDENT_COUNT_MAX: Final = 256
+REASON_LENGTH_MAX: Final = 500
+"""The characters of the reason of an incident."""
 
 _Item = TypeVar("_Item")
 _Bounded = Annotated[list[_Item], msgspec.Meta(max_length=ITEM_COUNT_MAX)]
@@ -41,12 +45,37 @@ class WantedShareBody(ShareQueueBody, frozen=True, kw_only=True):
     has_messages: bool
 
 
+class ShareIncidentBody(Body, frozen=True, kw_only=True):
+    """An incident of a member: a record with its log position, or a lease with its share queue.
+
+    The epoch is that of the master, or of the lease.
+    """
+
+    kind: str
+    epoch: Int64
+    lane: Int32 = 0
+    position: Int64 | None = None
+    topic: str | None = None
+    queue_id: Int32 | None = None
+    consumer_group: str | None = None
+    reason: Annotated[str, msgspec.Meta(max_length=REASON_LENGTH_MAX)] | None = None
+
+
 class LeaseHeartbeatBody(Body, frozen=True, kw_only=True):
-    """What a member has, wants and gives back; a share queue that is not named is not wanted."""
+    """What a member has, wants and gives back; a share queue that is not named is not wanted.
+
+    Attributes:
+        incidents: All incidents of the member now. Without the field they are as before. An arbiter
+            of a former release ignores it.
+    """
 
     held: _Bounded[HeldShareBody] = msgspec.field(default_factory=list)
     wanted: _Bounded[WantedShareBody] = msgspec.field(default_factory=list)
     released: _Bounded[ShareLeaseBody] = msgspec.field(default_factory=list)
+    incidents: (
+        Annotated[list[ShareIncidentBody], msgspec.Meta(max_length=INCIDENT_COUNT_MAX)]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
 
 
 class LeaseDecisionsBody(Body, frozen=True, kw_only=True):

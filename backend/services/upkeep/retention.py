@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from backend.clients.clock import Clock
-from backend.db import audit, events, findings, retention
+from backend.db import audit, events, findings, retention, share_incidents
 from backend.db.engine import Connection, Database
 from backend.domain.operation import Author
 from backend.domain.retention import Expiry, RetentionPolicy, Subject
@@ -32,6 +32,7 @@ class RetentionOutcome:
     group_change_count: int
     operation_count: int
     finding_count: int
+    incident_count: int
     audit_entry_count: int
     sample_file_count: int
 
@@ -52,6 +53,9 @@ async def preview_retention(
             ),
             Subject.FINDINGS: await findings.count_closed(
                 connection, before=before[Subject.FINDINGS]
+            ),
+            Subject.INCIDENTS: await share_incidents.count_resolved(
+                connection, before=before[Subject.INCIDENTS]
             ),
             Subject.EVENTS: await events.count_expired(
                 connection, kept_max=policy.events_max, kept_since=before[Subject.EVENTS]
@@ -99,6 +103,11 @@ async def apply_retention(
         finding_count=await repeat(
             lambda connection: findings.remove_closed(
                 connection, before=before(Subject.FINDINGS), limit=limit
+            )
+        ),
+        incident_count=await repeat(
+            lambda connection: share_incidents.remove_resolved(
+                connection, before=before(Subject.INCIDENTS), limit=limit
             )
         ),
         audit_entry_count=await repeat(

@@ -395,6 +395,7 @@ export type FindingCode =
   | 'REPLICA_OUTSIDE_SET'
   | 'ROUTE_WITHOUT_BROKER'
   | 'SET_WITHOUT_MASTER'
+  | 'SHARE_QUEUE_INCIDENT'
   | 'STATIC_TOPIC_DIFFERS'
   | 'SUBSCRIPTIONS_DIFFER'
   | 'TWO_MASTERS';
@@ -473,6 +474,26 @@ export type ImportStaticTopicInput = {
   /** Name of the topic. */
   topicName: string;
 };
+
+export type IncidentKind =
+  | 'CANNOT_APPLY'
+  | 'CANNOT_STORE'
+  | 'LEASE_FENCED'
+  | 'LEASE_LAPSED'
+  | 'OWNER_LOST'
+  | 'RECORD_LEFT_OUT';
+
+export type IncidentOutcome =
+  | 'LEFT_OUT_BY_ALL'
+  | 'NOBODY_HAS_IT'
+  | 'OTHERS_HAVE_IT'
+  | 'UNKNOWN';
+
+export type IncidentResolution =
+  | 'LEASE_ENDED'
+  | 'MEMBER_REMOVED'
+  | 'RECOVERED'
+  | 'SNAPSHOT';
 
 export type LagQueueKind =
   | 'NORMAL'
@@ -983,6 +1004,21 @@ export type SetConsumeModeInput = {
 export type Severity =
   | 'CRITICAL'
   | 'WARNING';
+
+export type ShareIncidentFilter = {
+  /** Only in this broker group. */
+  brokerGroupName?: string | null | undefined;
+  /** Only in this cluster. */
+  clusterName?: string | null | undefined;
+  /** Only of this consumer group. */
+  consumerGroupName?: string | null | undefined;
+  /** Only open incidents, or only those that are over. */
+  isOpen?: boolean | null | undefined;
+  /** Only in the queue with this number. */
+  queueId?: number | null | undefined;
+  /** Only of this topic. */
+  topic?: string | null | undefined;
+};
 
 export type ShareMode =
   | 'PRIMARY'
@@ -1685,6 +1721,8 @@ export type ShareQueueFieldsFragment = { clusterName: string, consumerGroupName:
 
 export type ShareMessageFieldsFragment = { offset: string, holder: LockHolder | null, clientId: string | null, acquiredMs: string, deliveredMs: string, dueInMs: string, deliveryCount: number };
 
+export type ShareIncidentFieldsFragment = { id: string, broker: string, kind: IncidentKind, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null };
+
 export type ShareQueuesQueryVariables = Exact<{
   chosen: ShareQueueFilter;
   first: number;
@@ -1704,6 +1742,14 @@ export type ShareQueueQueryVariables = Exact<{
 
 
 export type ShareQueueQuery = { shareQueue: { observedAt: string, queue: { clusterName: string, consumerGroupName: string, topic: string, brokerGroupName: string, queueId: number, mode: ShareMode, owner: string | null, waiters: Array<string>, leaseEpoch: string, consumeMode: ConsumeMode | null, isOrdered: boolean, position: string, windowEnd: string, maxOffset: string, windowSize: number, isFull: boolean, unfinishedCount: string, acquiredCount: number, returnedCount: number, oldestAcquiredMs: string | null, oldestDeliveredMs: string | null, attemptCountMax: number, countedMs: string, deliveredCount: string, redeliveredCount: string, acceptedCount: string, deadLetterCount: string, discardedCount: string, retriedCount: string }, messages: Array<{ offset: string, holder: LockHolder | null, clientId: string | null, acquiredMs: string, deliveredMs: string, dueInMs: string, deliveryCount: number }> } | null };
+
+export type ShareIncidentsQueryVariables = Exact<{
+  chosen: ShareIncidentFilter;
+  first: number;
+}>;
+
+
+export type ShareIncidentsQuery = { shareIncidents: { totalCount: number, nodes: Array<{ id: string, broker: string, kind: IncidentKind, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null }> } };
 
 export type TimerSpanFieldsFragment = { startsAt: string, waitingCount: string };
 
@@ -2267,6 +2313,23 @@ export const ShareMessageFieldsFragmentDoc = new TypedDocumentString(`
   deliveryCount
 }
     `, {"fragmentName":"ShareMessageFields"}) as unknown as TypedDocumentString<ShareMessageFieldsFragment, unknown>;
+export const ShareIncidentFieldsFragmentDoc = new TypedDocumentString(`
+    fragment ShareIncidentFields on ShareIncident {
+  id
+  broker
+  kind
+  epoch
+  position
+  topic
+  queueId
+  consumerGroupName
+  reason
+  outcome
+  openedAt
+  resolvedAt
+  resolution
+}
+    `, {"fragmentName":"ShareIncidentFields"}) as unknown as TypedDocumentString<ShareIncidentFieldsFragment, unknown>;
 export const TimerSpanFieldsFragmentDoc = new TypedDocumentString(`
     fragment TimerSpanFields on TimerSpan {
   startsAt
@@ -4729,6 +4792,30 @@ fragment ShareMessageFields on ShareMessage {
   dueInMs
   deliveryCount
 }`) as unknown as TypedDocumentString<ShareQueueQuery, ShareQueueQueryVariables>;
+export const ShareIncidentsDocument = new TypedDocumentString(`
+    query ShareIncidents($chosen: ShareIncidentFilter!, $first: Int!) {
+  shareIncidents(chosen: $chosen, first: $first) {
+    totalCount
+    nodes {
+      ...ShareIncidentFields
+    }
+  }
+}
+    fragment ShareIncidentFields on ShareIncident {
+  id
+  broker
+  kind
+  epoch
+  position
+  topic
+  queueId
+  consumerGroupName
+  reason
+  outcome
+  openedAt
+  resolvedAt
+  resolution
+}`) as unknown as TypedDocumentString<ShareIncidentsQuery, ShareIncidentsQueryVariables>;
 export const TimersDocument = new TypedDocumentString(`
     query Timers($chosen: TimerFilter!, $first: Int!, $after: String) {
   timers(chosen: $chosen, first: $first, after: $after) {

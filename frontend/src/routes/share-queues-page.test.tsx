@@ -6,8 +6,10 @@ import { aConsumerGroup, aConsumerQueue } from '@/testing/consumer-group-builder
 import { anOperation, operationId } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
 import {
+  aShareIncident,
   aShareMessage,
   aShareQueue,
+  shareIncidentsPage,
   shareQueueDetail,
   shareQueuesPage,
 } from '@/testing/share-queue-builders';
@@ -203,4 +205,46 @@ test('a shared queue without a lease has no owner', async () => {
   renderConsole('/share-queues', { answers });
 
   expect(await screen.findByText('no member')).toBeVisible();
+});
+
+test('incidents say what happened, what the others have, and how each ended', async () => {
+  const lease = {
+    id: '1',
+    kind: 'LEASE_FENCED',
+    topic: 'orders',
+    queueId: 3,
+    consumerGroupName: 'billing',
+    position: null,
+    outcome: null,
+    reason: null,
+    resolvedAt: '2026-01-01T12:00:01Z',
+    resolution: 'LEASE_ENDED',
+  } as const;
+  const { calls } = renderConsole('/share-queues?topic=orders', {
+    answers: {
+      ShareIncidents: () => shareIncidentsPage([aShareIncident(), aShareIncident(lease)]),
+    },
+  });
+
+  const table = within(await screen.findByRole('table', { name: 'Incidents of share queues' }));
+
+  const [, store, fenced] = table.getAllByRole('row');
+  for (const text of ['broker-a-2', "it can't store records", 'record at 8192', 'open']) {
+    expect(store).toHaveTextContent(text);
+  }
+  for (const text of ['another member has a later lease', 'orders/3 for billing', 'no record']) {
+    expect(fenced).toHaveTextContent(text);
+  }
+  expect(calls.find(({ operation }) => operation === 'ShareIncidents')?.variables.chosen).toEqual({
+    clusterName: 'regent',
+    consumerGroupName: null,
+    topic: 'orders',
+  });
+  expect(await violations(screen.getByRole('main'))).toEqual([]);
+});
+
+test('a page without incidents says what an incident is', async () => {
+  renderConsole('/share-queues');
+
+  expect(await screen.findByText('No incident is recorded')).toBeVisible();
 });

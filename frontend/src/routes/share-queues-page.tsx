@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Page } from '@/components/page';
 import { SearchField } from '@/components/search-field';
 import classes from '@/features/share-queues/share-queues.module.css';
+import { ShareIncidentsPanel } from './share-incidents-panel';
 import { ShareQueuePanel } from './share-queue-panel';
 import { ShareQueuesPanel } from './share-queues-panel';
 import type { ShareQueuesSearch } from './share-queues-route';
@@ -40,6 +41,7 @@ export function ShareQueuesPage() {
           <>
             <ShareQueuesPanel clusterName={name} />
             <ShareQueuePanel clusterName={name} />
+            <ShareIncidentsPanel clusterName={name} />
           </>
         )}
       </WithCluster>

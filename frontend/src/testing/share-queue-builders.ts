@@ -1,4 +1,6 @@
 import type {
+  ShareIncidentFieldsFragment,
+  ShareIncidentsQuery,
   ShareMessageFieldsFragment,
   ShareQueueFieldsFragment,
   ShareQueueQuery,
@@ -83,8 +85,35 @@ export function shareQueueDetail(
   };
 }
 
+/** A disk of a member failed, and the others have the record. */
+export function aShareIncident(
+  change: Partial<ShareIncidentFieldsFragment> = {},
+): ShareIncidentFieldsFragment {
+  return {
+    id: '2',
+    broker: 'broker-a-2',
+    kind: 'CANNOT_STORE',
+    epoch: '4',
+    position: '8192',
+    topic: null,
+    queueId: null,
+    consumerGroupName: null,
+    reason: 'the disk failed',
+    outcome: 'OTHERS_HAVE_IT',
+    openedAt: '2026-01-01T12:00:00Z',
+    resolvedAt: null,
+    resolution: null,
+    ...change,
+  };
+}
+
+export function shareIncidentsPage(nodes: ShareIncidentFieldsFragment[]): ShareIncidentsQuery {
+  return { shareIncidents: { totalCount: nodes.length, nodes } };
+}
+
 export function shareQueueAnswers(): Answers {
   return {
+    ShareIncidents: () => shareIncidentsPage([]),
     ShareQueues: () => shareQueuesPage([aShareQueue()]),
     ShareQueue: () => shareQueueDetail([aShareMessage()]),
   };

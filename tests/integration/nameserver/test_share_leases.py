@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from backend.remoting.bodies.share_leases import ITEM_COUNT_MAX
+from backend.domain.share_incident import IncidentFilter
+from backend.remoting.bodies.share_leases import INCIDENT_COUNT_MAX, ITEM_COUNT_MAX
+from backend.services.share_queue.incidents import list_incidents
 from tests.integration.nameserver.broker_peer import BrokerPeer, make_f3
 
 SQ = {"topic": "orders", "queueId": 0, "consumerGroup": "billing"}
@@ -74,3 +76,19 @@ async def test_a_malformed_heartbeat_is_refused(f3, wanted):
 
     assert answer.code == 1
     assert answer.remark
+
+
+async def test_incidents_are_recorded_and_those_of_a_later_release_are_left_out_q37(f3, database):
+    told = {"kind": "cannot_store", "epoch": 1, "position": 4_096, "reason": "the disk failed"}
+    later = {"kind": "of_a_later_release", "epoch": 1}
+
+    await decisions(f3[1], incidents=[told, later])
+    # A former release does not name the field.
+    await decisions(f3[1])
+
+    page = await list_incidents(size=10, before=None, chosen=IncidentFilter(), database=database)
+    (found,) = page.items
+    assert (found.broker.own_id, found.kind, found.position) == (2, "cannot_store", 4_096)
+    assert (found.life, found.is_named, found.reason) == (7, True, "the disk failed")
+    too_many = await beat(f3[1], incidents=[told] * (INCIDENT_COUNT_MAX + 1))
+    assert too_many.code != 0

@@ -19,6 +19,7 @@ from backend.db.operation_tables import (
     operations,
 )
 from backend.db.sample_files import SampleFile
+from backend.db.share_tables import share_incidents
 from backend.db.tables import replica_group_changes
 from backend.domain.audit import ChainEnd
 from backend.domain.operation import Author
@@ -30,7 +31,7 @@ from tests.integration.tasks.conftest import NOON, SetClock
 
 DAY = timedelta(days=1)
 OLD, NEW = NOON - 40 * DAY, NOON - DAY
-POLICY = RetentionPolicy(*(30 * DAY,) * 6, events_max=1_000)
+POLICY = RetentionPolicy(*(30 * DAY,) * 7, events_max=1_000)
 WORKER = Author("worker", "worker")
 
 
@@ -157,6 +158,20 @@ async def test_closed_findings_go_and_open_ones_stay(database, apply, count):
     assert await count(findings) == 2
 
 
+async def test_incidents_that_are_over_go_and_open_ones_stay(database, apply, count):
+    row = {"cluster_name": "c", "broker_group_name": "g", "broker_id": 2, "life": 1, "lane": 0}
+    row |= {"kind": "lease_fenced", "is_named": False, "opened_at": OLD}
+    rows = [
+        row | {"epoch": epoch, "resolved_at": at, "resolution": at and "lease_ended"}
+        for epoch, at in enumerate((OLD, NEW, None))
+    ]
+    async with database.begin() as connection:
+        await connection.execute(insert(share_incidents).values(rows))
+
+    assert (await apply()).incident_count == 1
+    assert await count(share_incidents) == 2
+
+
 async def test_samples_go_by_whole_days_from_the_manifest_and_the_disk(database, apply, tmp_path):
     files = []
     for day in (date(2026, 1, 1), date(2026, 3, 1)):
@@ -267,6 +282,7 @@ async def test_what_would_go_is_what_goes_and_looking_changes_nothing(
         Subject.GROUP_CHANGES: outcome.group_change_count,
         Subject.OPERATIONS: outcome.operation_count,
         Subject.FINDINGS: 0,
+        Subject.INCIDENTS: 0,
         Subject.EVENTS: 0,
         Subject.AUDIT: outcome.audit_entry_count,
         Subject.SAMPLES: 0,

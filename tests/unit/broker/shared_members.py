@@ -21,6 +21,7 @@ from backend.remoting.bodies.share_leases import (
 )
 from workers.broker.shares.lease_keeper import LeaseKeeper
 from workers.broker.shares.member_shares import SeenShare, ShareName
+from workers.broker.shares.share_incidents import ShareIncidents
 
 SQ = ShareName("orders", 0, "billing")
 SEQUENCER = 1
@@ -144,6 +145,7 @@ class Group:
         self.credit, self.users = {}, set()
         self.in_sync = set(range(1, count + 1))
         self.shares = {one: self.make_shares(one) for one in range(1, count + 1)}
+        self.incidents = {one: ShareIncidents(lambda: 7) for one in self.shares}
         self.keepers = {one: self._keeper(one) for one in self.shares}
 
     def make_shares(self, broker_id):
@@ -162,6 +164,7 @@ class Group:
                 was_used=lambda _name: broker_id in self.users,
                 forget=self.forgotten.append,
             ),
+            incidents=self.incidents[broker_id],
             now_s=lambda: self.clock,
         )
 

@@ -3,11 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from msgspec import UNSET
 from structlog.testing import capture_logs
 
 from backend.domain.share_lease import LeaseState
 from backend.domain.share_queue import ShareQueueName
 from backend.remoting.bodies.share_leases import ITEM_COUNT_MAX
+from backend.rules.share_incident import IncidentKind
 from tests.unit.broker.shared_members import SQ, Group, settle
 from workers.broker.shares.lease_keeper import TTL_S
 from workers.broker.shares.member_shares import ShareName
@@ -522,3 +524,76 @@ async def test_nothing_is_kept_of_a_share_queue_that_was_given_back(group):
     await group.keepers[2].leave()
 
     assert group.forgotten == [SQ]
+
+
+def named(heartbeat):
+    """List the kinds and positions of the incidents that a heartbeat names."""
+    return [(one.kind, one.position) for one in heartbeat.incidents]
+
+
+async def test_o33_a_member_that_cannot_store_gives_all_leases_back_at_once(group):
+    # Q37: the arbiter hears of it, and another member owns with the next two heartbeats.
+    await group.own(2)
+    group.keepers[3].want([SQ])
+    await group.beat(3)
+    group.shares[2].is_cut_off = True
+
+    group.incidents[2].open(IncidentKind.CANNOT_STORE, 4_096, "the disk failed")
+
+    assert group.serving == []
+    assert group.keepers[2].is_due
+    await group.beat(2)
+    await group.beat(3)
+    assert group.serving == [3]
+    assert named(group.heartbeats[-2][1]) == [("cannot_store", 4_096)]
+    group.keepers[2].want([SQ])
+    assert not group.keepers[2].wanted
+
+
+async def test_a_lease_that_is_granted_to_a_member_that_cannot_apply_is_given_back(group):
+    group.keepers[2].want([SQ])
+    body, sent = group.keepers[2]._heartbeat()
+    answer = group.arbitrate(2, body)
+    group.incidents[2].open(IncidentKind.CANNOT_APPLY, 4_096, "wrong checksum")
+
+    group.keepers[2]._take(answer, sent)
+    await group.beat(2)
+
+    assert group.lane.records == []
+    assert group.lease().owner is None
+
+
+async def test_incidents_are_named_until_an_answer_has_come_and_again_when_one_is_over(group):
+    incidents, keeper = group.incidents[2], group.keepers[2]
+    incidents.open(IncidentKind.RECORD_LEFT_OUT, 100, "wrong checksum")
+    incidents.open(IncidentKind.RECORD_LEFT_OUT, 200, "wrong checksum")
+    group.is_away = True
+    await keeper.beat()
+    assert keeper.is_in_use()
+    group.is_away = False
+
+    await keeper.beat()
+    assert not keeper.is_in_use()
+    await keeper.beat()
+    incidents.end(IncidentKind.RECORD_LEFT_OUT, kept=[200])
+    await keeper.beat()
+
+    bodies = [body for _, body in group.heartbeats]
+    assert named(bodies[0]) == [("record_left_out", 100), ("record_left_out", 200)]
+    assert bodies[1].incidents is UNSET
+    assert named(bodies[2]) == [("record_left_out", 200)]
+
+
+async def test_a_lease_that_lapsed_is_an_incident_that_is_named_once_q37(group):
+    await group.own(2)
+    group.is_away = True
+    await group.pass_time(10)
+    group.is_away = False
+
+    await group.beat(2)
+    await group.beat(2)
+
+    first, second = (body.incidents for _, body in group.heartbeats[-2:])
+    (lapsed,) = first
+    assert (lapsed.kind, lapsed.epoch, lapsed.topic) == (IncidentKind.LEASE_LAPSED, 1, "orders")
+    assert second is UNSET

@@ -15,6 +15,7 @@ from backend.remoting.response_code import ResponseCode
 from tests.unit.broker.shared_members import Lane, Shares, settle
 from workers.broker.errors import Refusal
 from workers.broker.shares.member_shares import ShareName
+from workers.broker.shares.share_incidents import ShareIncidents
 from workers.broker.shares.shared_pops import WAITING_COUNT_MAX, SharedPops
 
 NAMES = [ShareName("orders", queue_id, "billing") for queue_id in range(8)]
@@ -86,6 +87,7 @@ class Member:
             write_queue_count=8,
             attributes={"share.mode": "SHARED"},
         )
+        self.incidents = ShareIncidents(lambda: 1)
         broker = SimpleNamespace(
             member_shares=self.shares,
             lease_keeper=self.keeper,
@@ -93,6 +95,7 @@ class Member:
             topics=SimpleNamespace(find={"orders": topic}.get),
             find_topic=lambda _name: topic,
             settings=SimpleNamespace(broker_name="broker-t"),
+            share_incidents=self.incidents,
             store_host=("127.0.0.1", 1),
         )
         for name in NAMES:

@@ -90,6 +90,37 @@ def test_a_share_queue_shows_who_has_which_message(east, capsys):
     assert "a client without a known id" in third
 
 
+def test_incidents_say_what_they_are_about_and_how_they_ended(east, capsys):
+    store = {
+        "id": 2,
+        "cluster_name": "east",
+        "broker": "broker-a-2",
+        "kind": "cannot_store",
+        "epoch": 4,
+        "position": 8192,
+        "topic": None,
+        "queue_id": None,
+        "consumer_group_name": None,
+        "reason": "the disk failed",
+        "outcome": "others_have_it",
+        "opened_at": "2026-01-01T12:00:00Z",
+        "resolved_at": None,
+        "resolution": None,
+    }
+    lease = store | {"id": 1, "kind": "lease_fenced", "outcome": None, "reason": None}
+    lease |= {"topic": "orders", "queue_id": 3, "consumer_group_name": "billing"}
+    lease |= {"resolved_at": "2026-01-01T12:00:01Z", "resolution": "lease_ended"}
+    east.on("GET", "/share-incidents", page(store, lease))
+
+    assert run([*SHARE, "incidents", *WHERE, "--open"]) == ExitCode.DONE
+
+    first, second = capsys.readouterr().out.splitlines()[-2:]
+    for text in ("cannot_store", "record at 8192", "others_have_it", "now", "the disk failed"):
+        assert text in first
+    for text in ("lease_fenced", "billing orders/3", "lease_ended"):
+        assert text in second
+
+
 def test_messages_are_released_for_one_client_or_for_all_that_are_gone(east):
     dry = ["--dry-run", *WITH_REASON]
     assert run([*SHARE, "release", *WHICH, *WHERE, *dry]) == ExitCode.DONE

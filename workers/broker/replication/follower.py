@@ -54,7 +54,10 @@ class Follower:
         on_confirmed: Callable[[int], None],
         on_cut: Callable[[], None],
         backfill: Backfill,
+        damaged_at: int | None,
     ) -> None:
+        """Take the store and its master, and where the log is damaged; None if it is not."""
+        self._damaged_at = damaged_at
         self._store, self._settings = store, settings
         self._broker_id, self.epoch, self.master_address = broker_id, epoch, master_address
         self._verification, self._mark = verification, verification.confirmed
@@ -204,19 +207,19 @@ class Follower:
 
         Return whether nothing is left of it.
         """
-        own_end, end, damage = self._store.max_position, link.common_end(), self._store.damage
+        own_end, end, damaged_at = self._store.max_position, link.common_end(), self._damaged_at
         is_emptied = False
         self._keep_confirmed(link, 0 if end is None else end)
         if end is None:
             raise Obstacle(self._describe_strangers())
-        if damage is not None:
+        if damaged_at is not None:
             # The master has the data after it too, or never had it (ADR 17).
-            end = min(end, damage.position)
+            end = min(end, damaged_at)
         if own_end > 0 and end < max(self._store.min_position, master.master_min_offset or 0):
             await self._restart_empty(link, end, master.master_min_offset)
             is_emptied, end = True, 0
-        elif end < own_end or damage is not None:
-            if damage is not None and self._verification.is_verified:
+        elif end < own_end or damaged_at is not None:
+            if damaged_at is not None and self._verification.is_verified:
                 # The data may have been acknowledged. This replica is verified once it has the data
                 # again (D11).
                 self._verification.doubt("the master sends the damaged part again")

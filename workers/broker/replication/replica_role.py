@@ -6,6 +6,7 @@ from collections.abc import Callable
 from workers.broker.broker import Broker
 from workers.broker.replication.backfill import Backfill
 from workers.broker.replication.controller_client import ReplicaGroupState
+from workers.broker.replication.copy_damage import forget_damage
 from workers.broker.replication.follower import Follower
 from workers.broker.replication.handover import Handover
 from workers.broker.replication.passing_on import PassingOn
@@ -94,6 +95,7 @@ class ReplicaRole:
         self._verification.confirmed.accept_loss(master.loss_epoch)
         await self._follower_of(own_id, master).mend()
         self._broker.damage = self._broker.store.damage
+        await asyncio.to_thread(forget_damage, self._broker.settings.root_dir)
 
     def check(self) -> None:
         """Raise the error that ended a task."""
@@ -122,4 +124,5 @@ class ReplicaRole:
             on_confirmed=self._on_confirmed,
             on_cut=self._journal.cut,
             backfill=self.backfill,
+            damaged_at=None if self._broker.damage is None else self._broker.damage.position,
         )

@@ -9,9 +9,10 @@ than one owner (Q69), so a topic has them by choice.
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypedDict
 
+import msgspec
 import structlog
 from regent_engine import StoreError
 
@@ -20,12 +21,14 @@ from backend.remoting.bodies.share_leases import (
     HeldShareBody,
     LeaseDecisionsBody,
     LeaseHeartbeatBody,
+    ShareIncidentBody,
     ShareLeaseBody,
     ShareQueueBody,
     WantedShareBody,
 )
 from backend.remoting.errors import RemotingError
 from backend.remoting.names import pop_retry_topic
+from backend.rules.share_incident import IncidentKind
 from workers.broker.errors import Refusal
 from workers.broker.replication.controller_client import ControllerRefused
 from workers.broker.shares.member_shares import SeenShare, ShareName, pairs_of
@@ -33,6 +36,7 @@ from workers.broker.shares.member_shares import SeenShare, ShareName, pairs_of
 if TYPE_CHECKING:
     from workers.broker.shares.credit import Credit
     from workers.broker.shares.member_shares import MemberShares
+    from workers.broker.shares.share_incidents import ShareIncidents
 
 BEAT_S: Final = 1.0
 LOOK_S: Final = 0.02
@@ -113,7 +117,8 @@ class _Sent:
 
     at_s: float
     held: dict[ShareName, _Lease]
-    released: dict[ShareName, int] = field(default_factory=dict)
+    released: dict[ShareName, int]
+    incidents: list[ShareIncidentBody] | msgspec.UnsetType
 
 
 class LeaseKeeper:
@@ -126,14 +131,19 @@ class LeaseKeeper:
         ask: Ask,
         is_sequencer: Callable[[], bool],
         credit: "Credit",
+        incidents: "ShareIncidents",
         now_s: Callable[[], float],
     ) -> None:
         """Take what the lanes say, the arbiter, and whether consumers can take messages here.
+
+        A member that can't store or apply records owns nothing (queue-ownership.md 4.12).
 
         The clock is never set.
         """
         self._shares, self._ask, self._now_s = shares, ask, now_s
         self._is_sequencer, self._credit = is_sequencer, credit
+        self._incidents = incidents
+        incidents.on_change = self._on_incident
         self._leases: dict[ShareName, _Lease] = {}
         self._wanted_until_s: dict[ShareName, float] = {}
         self._released: dict[ShareName, int] = {}
@@ -170,7 +180,7 @@ class LeaseKeeper:
 
         The first interest is reported at once (O16).
         """
-        if self._is_closed:
+        if self._is_closed or self._incidents.is_disabled:
             return
         now_s = self._now_s()
         for name in names:
@@ -233,7 +243,7 @@ class LeaseKeeper:
         return self._now_s() < self._used_until_s or self._is_used_now()
 
     def _is_used_now(self) -> bool:
-        if self._leases or self._released or self.wanted:
+        if self._leases or self._released or self.wanted or self._incidents.is_due:
             return True
         return self._shares.is_any_owned
 
@@ -294,9 +304,10 @@ class LeaseKeeper:
                 for name in wanted
             ],
             released=[ShareLeaseBody(**_fields(name), epoch=at) for name, at in released.items()],
+            incidents=self._incidents.named(),
         )
         self._had_any = bool(held or wanted)
-        return body, _Sent(self._now_s(), held, released)
+        return body, _Sent(self._now_s(), held, released, body.incidents)
 
     def _note_left_out(self, count: int) -> None:
         """Say that a heartbeat has no room for some share queues, when that begins."""
@@ -323,6 +334,7 @@ class LeaseKeeper:
 
     def _take(self, decisions: LeaseDecisionsBody, sent: _Sent) -> None:
         self._answered_at_s, self._ttl_s = sent.at_s, decisions.ttl_ms / 1000
+        self._incidents.answered(sent.incidents)
         stops_at_s = sent.at_s + self._ttl_s - GUARD_S
         for name, epoch in sent.released.items():
             if self._released.get(name) == epoch:
@@ -341,7 +353,7 @@ class LeaseKeeper:
 
     def _own(self, name: ShareName, epoch: int, stops_at_s: float) -> None:
         found = self._leases.get(name)
-        if self._is_closed:
+        if self._is_closed or self._incidents.is_disabled:
             self._released[name] = epoch
         elif found is None or (epoch > found.epoch and not found.is_leaving):
             lease = self._leases[name] = _Lease(epoch, stops_at_s)
@@ -368,6 +380,7 @@ class LeaseKeeper:
             self._announce()
         else:
             self.figures.fenced += 1
+            self._incidents.note_lease(IncidentKind.LEASE_FENCED, name, lease.epoch)
             # A consumer that still waits wants it again, once this member has read the lane.
             self._wanted_until_s.pop(name, None)
             self._release(name, lease)
@@ -412,6 +425,18 @@ class LeaseKeeper:
         self._announce()
         return True
 
+    def _on_incident(self) -> None:
+        """Give all leases back at once if this member can't go on; the arbiter hears of it now.
+
+        There may be no UNOWN record: the next owner fences this member by its epoch.
+        """
+        if self._incidents.is_disabled:
+            self._wanted_until_s.clear()
+            for name, lease in list(self._leases.items()):
+                self._shares.stop(name)
+                self._release(name, lease)
+        self._hurry()
+
     def look(self) -> None:
         """Do what can't wait for the next heartbeat."""
         now_s, owned = self._now_s(), self._shares.owned()
@@ -426,7 +451,8 @@ class LeaseKeeper:
         self._wanted_until_s = {
             name: until_s for name, until_s in self._wanted_until_s.items() if until_s > now_s
         }
-        if self.is_silent and now_s >= self._falls_back_at_s and self._is_sequencer():
+        falls_back = self._is_sequencer() and not self._incidents.is_disabled
+        if self.is_silent and now_s >= self._falls_back_at_s and falls_back:
             self._falls_back_at_s = now_s + FALLBACK_S
             self._fall_back()
         self._look_at_wanted({name: seen.get(name, _UNKNOWN) for name in self.wanted})
@@ -445,6 +471,7 @@ class LeaseKeeper:
             # The lane has the record of a later owner.
             self.figures.fenced += 1
             log.warning("share_queue_fenced", **_fields(name), epoch=lease.epoch)
+            self._incidents.note_lease(IncidentKind.LEASE_FENCED, name, lease.epoch)
             self._forget(name, lease)
         elif self._is_over(lease, now_s):
             self._lapse(name, lease)
@@ -458,6 +485,7 @@ class LeaseKeeper:
     def _lapse(self, name: ShareName, lease: _Lease) -> None:
         self.figures.lapsed += 1
         log.warning("share_lease_lapsed", **_fields(name), epoch=lease.epoch)
+        self._incidents.note_lease(IncidentKind.LEASE_LAPSED, name, lease.epoch)
         self._shares.stop(name)
         self._give_back(name, lease)
 

@@ -31,6 +31,7 @@ from backend.remoting.names import pop_retry_topic, share_state_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from backend.rules.attributes import SHARED_MODE, TIME_SHARE
+from backend.rules.share_incident import IncidentKind
 from backend.rules.topic import RETRY_PREFIX
 from workers.broker.errors import Refusal
 from workers.broker.replication.acknowledgement import Outcome
@@ -351,6 +352,8 @@ class MemberShares:
             log.exception("lane_not_followed", reason=str(error))
             self._may_follow = self._follows = False
             broker.hot.stand_down_shares()
+            if error.position is not None:
+                broker.copy_damaged(error.position, str(error))
             return
         for topic, queue_id in ready:
             broker.shares.wake(topic, queue_id)
@@ -398,12 +401,23 @@ class MemberShares:
         try:
             while True:
                 await asyncio.sleep(TICK_S)
+                self._note_left_out()
                 if self._owned:
                     self._tick()
         finally:
             self._is_over = True
             for task in self._tasks:
                 task.cancel()
+
+    def _note_left_out(self) -> None:
+        """Report damaged records that each member leaves out, until a snapshot follows (O34)."""
+        broker = self._broker
+        if not (self._is_sequencer or self._follows):
+            return
+        kind, positions = IncidentKind.RECORD_LEFT_OUT, broker.hot.left_out_shares()
+        for position in positions:
+            broker.share_incidents.open(kind, position, "the checksum of a record is wrong")
+        broker.share_incidents.end(kind, kept=positions)
 
     def _tick(self) -> None:
         broker, hot = self._broker, self._broker.hot

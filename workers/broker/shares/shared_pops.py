@@ -69,6 +69,8 @@ _NOT_TAKEN: Final = frozenset(
         ResponseCode.NOT_LEADER_FOR_QUEUE,
         ResponseCode.NOT_TAKEN,
         ResponseCode.SERVICE_NOT_AVAILABLE,
+        # The disk of the owner fails: it gives up its leases with the next flush.
+        ResponseCode.SYSTEM_ERROR,
     }
 )
 _NEW_RETRY, _NO_RETRY = 2, 0
@@ -147,6 +149,7 @@ class SharedPops:
             raise self._not_owner(names)
         if self._is_closed:
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, "this broker is stopping")
+        self._check_able()
         if len(self._tasks) >= WAITING_COUNT_MAX:
             reason = f"{WAITING_COUNT_MAX} POPs wait for other members already: try again"
             raise Refusal(ResponseCode.POLLING_FULL, reason)
@@ -260,6 +263,16 @@ class SharedPops:
         if self._broker.member_shares.takes_turns(waiting.header.topic):
             keeper.want(name for names in split.others.values() for name in names)
 
+    def _check_able(self) -> None:
+        """Check that this member has the lane as it is now.
+
+        Raises:
+            Refusal: it can't store or apply records.
+        """
+        if self._broker.share_incidents.is_disabled:
+            reason = "this member can't store or apply records: ask another broker of its group"
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
+
     async def _answer(self, waiting: _Pop) -> None:
         reply = await self._find_reply(waiting)
         if reply:
@@ -268,6 +281,7 @@ class SharedPops:
     async def _find_reply(self, waiting: _Pop) -> bytes | None:
         """Return the answer of an owner, or of this member; None if the client is gone."""
         while not waiting.caller.is_gone:
+            self._check_able()
             if not self._broker.member_shares.is_shared(waiting.header.topic):
                 # The mode has changed: the client asks again, at the master.
                 return nothing_answer(waiting.command)

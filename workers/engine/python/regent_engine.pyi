@@ -27,9 +27,11 @@ class StoreError(Exception):
     `queue_sealed`, `locked`, `closed`, `poisoned`, `io`, `invalid_setting`, `unexpected_file`,
     `damaged_file`, `read_only`, `no_boundary`, `epoch_refused`, `search_too_long`,
     `unserved_queues`, `inner_batch`.
+    `position` is the log position of the damage that was found (`corrupt`), else None.
     """
 
     code: str
+    position: int | None
 
 @final
 class Command:
@@ -1302,6 +1304,12 @@ class HotPath:
 
         Raises:
             StoreError: the store refused the records.
+        """
+
+    def left_out_shares(self) -> list[int]:
+        """Return the log positions of damaged records of share queues that all members leave out.
+
+        Those before the last snapshot of the lane are not named.
         """
 
     def seen_shares(self) -> list[tuple[str, int, str, int, int | None, bool]]:

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { ShareQueueDocument, ShareQueuesDocument } from '@/gql/operations';
+import { ShareIncidentsDocument, ShareQueueDocument, ShareQueuesDocument } from '@/gql/operations';
 import { clusterScope } from '@/lib/cluster-scope';
 import { ask } from '@/lib/graphql';
 import { keepWithin } from '@/lib/keep-within';
@@ -13,6 +13,8 @@ export type ShareQueueChoice = {
 };
 
 export const shareQueuePageSize = 50;
+/** Older incidents are listed by the command line. */
+export const shareIncidentsMax = 50;
 /** What consumers have is known to masters only, and each list asks all of them. */
 export const shareQueuesIntervalMs = 10_000;
 
@@ -20,6 +22,7 @@ const keys = {
   of: (clusterName: string) => [clusterScope, 'share-queues', clusterName] as const,
   one: (clusterName: string, name: ShareQueueName) =>
     [clusterScope, 'share-queue', clusterName, name] as const,
+  incidents: (clusterName: string) => [clusterScope, 'share-incidents', clusterName] as const,
 };
 
 /** Messages come and go with consumers; what an order changes, or a failover, is an event. */
@@ -56,5 +59,22 @@ export function shareQueueOf(clusterName: string, name: ShareQueueName) {
     queryFn: ({ signal }) => ask(ShareQueueDocument, { clusterName, ...name }, signal),
     refetchInterval: shareQueuesIntervalMs,
     meta: heedingOrders(clusterName),
+  });
+}
+
+/** The newest incidents of the chosen share queues, and of the lanes that they are in. */
+export function shareIncidentsOf(chosen: ShareQueueChoice) {
+  const { clusterName, consumerGroupName = null, topic = null } = chosen;
+  return queryOptions({
+    queryKey: [...keys.incidents(clusterName), chosen],
+    queryFn: ({ signal }) =>
+      ask(
+        ShareIncidentsDocument,
+        { chosen: { clusterName, consumerGroupName, topic }, first: shareIncidentsMax },
+        signal,
+      ),
+    placeholderData: keepWithin(keys.incidents(clusterName)),
+    refetchInterval: shareQueuesIntervalMs,
+    meta: heeding(['finding', 'group'], { clusterName }),
   });
 }

@@ -1,8 +1,13 @@
 import type { StateTone } from '@/components/state-mark';
-import type { ShareMessageFieldsFragment, ShareQueueFieldsFragment } from '@/gql/operations';
+import type {
+  ShareIncidentFieldsFragment,
+  ShareMessageFieldsFragment,
+  ShareQueueFieldsFragment,
+} from '@/gql/operations';
 
 export type ShareQueue = ShareQueueFieldsFragment;
 export type ShareMessage = ShareMessageFieldsFragment;
+export type ShareIncident = ShareIncidentFieldsFragment;
 
 /** What identifies a share queue in a cluster. */
 export type ShareQueueName = {
@@ -29,4 +34,11 @@ export function stateOf(queue: ShareQueue): { word: string; tone: StateTone } {
   if (queue.acquiredCount > 0) return { word: 'shareQueues.busy', tone: 'good' };
   const word = queue.unfinishedCount === '0' ? 'shareQueues.empty' : 'shareQueues.unread';
   return { word, tone: 'idle' };
+}
+
+/** What an incident is about: a record of the lane, or a share queue. */
+export function subjectOf(incident: ShareIncident): { word: string; values: object } {
+  const { topic, queueId, consumerGroupName: group, position } = incident;
+  if (topic === null) return { word: 'shareIncidents.record', values: { position } };
+  return { word: 'shareIncidents.queue', values: { queue: `${topic}/${queueId}`, group } };
 }

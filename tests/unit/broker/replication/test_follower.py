@@ -6,7 +6,6 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from regent_engine import ReplicaLink, Store, StoreError
@@ -140,6 +139,7 @@ async def group(tmp_path, monkeypatch):
             backfill=Backfill(
                 own, tmp_path, verification, segment_size=1 << 20, on_whole=lambda: None
             ),
+            damaged_at=None,
         )
         group = Group(own_store, shared_end, watcher, follower, flusher, ends_at_cut, listener)
         yield group
@@ -219,13 +219,25 @@ async def test_a_log_that_can_t_be_cut_where_it_is_damaged_is_doubted_once(group
         raise StoreError("refused")
 
     group.own.before_cut = refuse
-    group.own.damage = SimpleNamespace(position=group.shared_end)
+    group.follower._damaged_at = group.shared_end
     with capture_logs() as logs:
         following = group.follow()
         await until(lambda: len(refusals) > 1)
         await gone(following)
 
     assert [entry["event"] for entry in logs].count("log_doubted") == 1
+
+
+async def test_a_log_is_cut_where_a_damage_is_noted_although_its_store_knows_of_none_o34(group):
+    # The epochs say that the first record is the master's too.
+    group.follower._damaged_at = 0
+
+    following = group.follow()
+    await until(lambda: group.ends_at_cut)
+    await gone(following)
+
+    assert group.ends_at_cut == group.flusher.cuts == [0]
+    assert not group.follower._verification.is_verified
 
 
 async def test_who_is_cancelled_twice_while_the_copying_ends_leaves_no_descriptor(

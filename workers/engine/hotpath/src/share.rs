@@ -108,6 +108,8 @@ pub(crate) struct Reign {
     pub(crate) end: u64,
     snapshot_position: Option<u64>,
     bytes_since_snapshot: u64,
+    /// The log positions of messages with a damaged record that every member leaves out, and that no snapshot follows.
+    left_out: Vec<u64>,
     /// The version of the broker group: the next record comes behind a VERSION record, if it is later than the lane's.
     wanted_version: u16,
     /// The newest version of records that this broker reads.
@@ -161,6 +163,16 @@ impl Shares {
     #[must_use]
     pub fn end(&self) -> u64 {
         self.0.lock().as_ref().map_or(0, |reign| reign.end)
+    }
+
+    /// The log positions of the messages of the lane with a damaged record that every member leaves out (O34). Those
+    /// before the last snapshot do not matter any more.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<u64> {
+        let reign = self.0.lock();
+        reign
+            .as_ref()
+            .map_or_else(Vec::new, |it| it.left_out.clone())
     }
 
     pub(crate) fn reign(&self) -> MutexGuard<'_, Option<Reign>> {
@@ -442,6 +454,7 @@ impl Reign {
             end: replayed.end,
             snapshot_position: replayed.snapshot_position,
             bytes_since_snapshot: replayed.bytes_since_snapshot,
+            left_out: replayed.left_out,
         };
         reign.drop_acquisitions();
         reign
@@ -631,6 +644,7 @@ impl Reign {
             }
         }
         self.bytes_since_snapshot = 0;
+        self.left_out.clear();
         Ok(())
     }
 

@@ -5,18 +5,21 @@
 #![allow(clippy::unwrap_used)]
 
 use std::net::SocketAddr;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use ahash::AHashSet;
 use fastrand::Rng;
-use regent_commitlog::{NewMessage, Store, StoreConfig};
+use regent_commitlog::{AppendError, NewMessage, Store, StoreConfig, StoreError};
 use regent_hotpath::{
     Appending, Beginning, Change, Connection, Forward, Grant, Granted, HotPath, HotPathConfig,
     MemberAnswer, PopGrant, Proposal, PullAnswers, PullFilter, PullKind, Received, Reigning,
     SEQUENCER, Taker, Topic,
 };
 use regent_remoting::{Command, Header, Text, limits};
-use regent_share::{Body, Delivery, Entry, Handle, Policy, Ranges, Record, Snapshot, SnapshotRun};
+use regent_share::{
+    Body, Decoded, Delivery, Entry, Handle, Policy, Ranges, Record, Records, Snapshot, SnapshotRun,
+};
 use tempfile::TempDir;
 
 mod popping;
@@ -47,7 +50,7 @@ struct Group {
     now_ms: i64,
     /// By the clock that is never set.
     elapsed_ms: i64,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 fn hot_path(seed: u64) -> HotPath {
@@ -115,7 +118,7 @@ impl Group {
             members,
             now_ms: NOW_MS,
             elapsed_ms: 1000,
-            _dir: dir,
+            dir,
         };
         group.name();
         group
@@ -1262,4 +1265,137 @@ fn again(command: &Command) -> Vec<u8> {
     let ext = command.ext.iter().map(|(key, value)| (&**key, &**value));
     let ext: Vec<_> = ext.collect();
     popping::request(command.code, &ext)
+}
+
+/// Append a message to the lane beside its master, and give its log position.
+fn append_to_lane(group: &Group, body: &[u8]) -> u64 {
+    let message = NewMessage::new(LANE, 0, body);
+    let appended = (group.store.writer().unwrap()).append(&message, NOW_MS);
+    let position = appended.unwrap().log_position;
+    group
+        .store
+        .set_confirmed_position(Some(group.store.max_position()));
+    position
+}
+
+fn accept_first(group: &Group) -> Record {
+    let shares = &group.master().hot.shares;
+    let bytes = shares.owning(QUEUES[0], Some(1), 0).unwrap();
+    let Some(Ok(Decoded::Known(named))) = Records::new(&bytes).next() else {
+        panic!("the record names the share queue");
+    };
+    let delivery = Delivery {
+        pop_time_ms: NOW_MS,
+        tag: 1,
+    };
+    Record {
+        flags: 0,
+        sq_id: named.sq_id,
+        epoch: 1,
+        body: Body::Accept {
+            delivery,
+            ranges: [0].into_iter().collect(),
+        },
+    }
+}
+
+fn follower(group: &Group) -> HotPath {
+    let hot = hot_path(9);
+    let reigning = reigning(3, true);
+    hot.shares.follow(&group.store, reigning).unwrap();
+    hot
+}
+
+#[test]
+fn o34_a_record_that_was_written_damaged_is_left_out_by_each_member_and_the_lane_goes_on() {
+    let group = Group::new();
+    (0..3).for_each(|number| group.append(0, format!("{number}").as_bytes()));
+    group.own_all(group.replica(), 1);
+    let mut body = Vec::new();
+    accept_first(&group).encode(&mut body);
+    let last = body.len() - 1;
+    body[last] ^= 1;
+
+    let position = append_to_lane(&group, &body);
+    group.confirm();
+
+    assert_eq!(group.replica().hot.shares.left_out(), [position]);
+    assert_eq!(group.state(QUEUES[0]).start, 0);
+    // The lane goes on.
+    let mut connection = Group::connect(group.replica());
+    let found = group.pop(group.replica(), &mut connection, 1);
+    assert_eq!(bodies(&found), [b"0"]);
+    assert_eq!(group.ack(&mut connection, &found[0]), 0);
+    // OI-7: a member that reads the lane anew has the same state, and so has the next master.
+    let late = follower(&group);
+    let next = hot_path(10);
+    (next.shares).lead(&group.store, reigning(4, true)).unwrap();
+    for hot in [&group.replica().hot, &late, &next] {
+        assert_eq!(hot.shares.left_out(), [position]);
+        for name in QUEUES {
+            assert_eq!(hot.shares.state(name).unwrap().1, group.state(name));
+        }
+    }
+}
+
+#[test]
+fn o34_a_snapshot_ends_the_wait_for_a_record_that_is_left_out_and_one_with_damage_is_none() {
+    let group = Group::new();
+    group.own_all(group.replica(), 1);
+    let position = append_to_lane(&group, &[0, 1, 0, 0, 0, 22, 1]);
+    group.confirm();
+    assert_eq!(group.replica().hot.shares.left_out(), [position]);
+
+    // The end of a snapshot that has no beginning.
+    let mut mark = Vec::new();
+    Record {
+        flags: 0,
+        sq_id: 2,
+        epoch: 3,
+        body: Body::Mark { sync_point: 0 },
+    }
+    .encode(&mut mark);
+    append_to_lane(&group, &mark);
+    group.confirm();
+    assert_eq!(group.replica().hot.shares.left_out(), [position]);
+
+    let (shares, config) = (&group.master().hot.shares, group.master().hot.config());
+    assert!(shares.compact(&group.store, config, 1, NOW_MS).unwrap());
+    group.confirm();
+
+    assert!(group.replica().hot.shares.left_out().is_empty());
+    assert!(follower(&group).shares.left_out().is_empty());
+}
+
+#[test]
+fn o34_a_damaged_copy_of_a_record_is_not_applied_and_its_position_is_named() {
+    let group = Group::new();
+    group.append(0, b"0");
+    group.own_all(group.replica(), 1);
+    let mut body = Vec::new();
+    accept_first(&group).encode(&mut body);
+    let position = append_to_lane(&group, &body);
+    let before = group.replica().hot.shares.state(QUEUES[0]);
+    let log = group.dir.path().join("commitlog").join("0".repeat(20));
+    let log = std::fs::OpenOptions::new().write(true).open(log).unwrap();
+    let content = group.store.held_record(position).unwrap().unwrap();
+    let at = content
+        .windows(body.len())
+        .position(|it| it == body)
+        .unwrap();
+    log.write_all_at(&[!body[20]], position + at as u64 + 20)
+        .unwrap();
+
+    let failed = group
+        .replica()
+        .hot
+        .shares
+        .advance(&group.store)
+        .unwrap_err();
+
+    assert!(
+        matches!(failed, AppendError::Store(StoreError::Corrupt { position: at, .. }) if at == position),
+        "{failed}"
+    );
+    assert_eq!(group.replica().hot.shares.state(QUEUES[0]), before);
 }

@@ -30,7 +30,12 @@ const CODE_POISONED: &str = "poisoned";
 pub(crate) enum Failure {
     Protocol(String),
     Connection(String),
-    Store { code: &'static str, message: String },
+    Store {
+        code: &'static str,
+        message: String,
+        /// The log position of the damage.
+        position: Option<u64>,
+    },
     Value(String),
 }
 
@@ -40,6 +45,7 @@ impl Failure {
         Self::Store {
             code: CODE_POISONED,
             message: message.to_owned(),
+            position: None,
         }
     }
 }
@@ -61,16 +67,29 @@ impl From<commitlog::StoreError> for Failure {
         Self::Store {
             code: error.code(),
             message: error.to_string(),
+            position: damaged_at(&error),
         }
     }
 }
 
 impl From<commitlog::AppendError> for Failure {
     fn from(error: commitlog::AppendError) -> Self {
+        let position = match &error {
+            commitlog::AppendError::Store(error) => damaged_at(error),
+            _ => None,
+        };
         Self::Store {
             code: error.code(),
             message: error.to_string(),
+            position,
         }
+    }
+}
+
+fn damaged_at(error: &commitlog::StoreError) -> Option<u64> {
+    match error {
+        commitlog::StoreError::Corrupt { position, .. } => Some(*position),
+        _ => None,
     }
 }
 
@@ -80,9 +99,15 @@ pub(crate) fn into_python(py: Python<'_>, failure: Failure) -> PyErr {
         Failure::Protocol(message) => ProtocolError::new_err(message),
         Failure::Connection(message) => PyConnectionError::new_err(message),
         Failure::Value(message) => PyValueError::new_err(message),
-        Failure::Store { code, message } => {
+        Failure::Store {
+            code,
+            message,
+            position,
+        } => {
             let error = StoreError::new_err(message);
-            match error.value(py).setattr("code", code) {
+            let value = error.value(py);
+            let named = value.setattr("code", code);
+            match named.and_then(|()| value.setattr("position", position)) {
                 Ok(()) => error,
                 Err(failed) => failed,
             }

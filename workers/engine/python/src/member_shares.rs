@@ -101,6 +101,10 @@ impl HotPath {
         })
     }
 
+    fn left_out_shares(&self) -> Vec<u64> {
+        self.0.hot.shares.left_out()
+    }
+
     fn seen_shares(&self, py: Python<'_>) -> PyResult<Vec<Seen>> {
         let hot = &self.0.hot;
         let seen = (self.0.store).run(py, |store| Ok(hot.shares.seen(store, now_ms())))?;

@@ -264,7 +264,8 @@ impl Record {
 
 /// The records in the body of a message of the state log, one behind the other.
 ///
-/// A record of a later version or type is left out (Q77). After an error nothing follows.
+/// A record of a later version or type is left out (Q77). A damaged one is an error, and the next record follows by
+/// its size. So readers of different versions go on at the same record. Nothing follows a size that does not fit.
 #[derive(Debug)]
 pub struct Records<'a> {
     left: &'a [u8],
@@ -288,12 +289,13 @@ impl<'a> Records<'a> {
     }
 
     fn take(&mut self) -> Result<Decoded, RecordError> {
-        let mut input = Input(self.left);
+        let left = std::mem::take(&mut self.left);
+        let mut input = Input(left);
         let version = input.u16().ok_or(RecordError::Short)?;
         let size = input.u32().ok_or(RecordError::Short)? as usize;
         let end = PREFIX_SIZE.saturating_add(size);
-        let record = self.left.get(..end).ok_or(RecordError::Short)?;
-        self.left = &self.left[end..];
+        let record = left.get(..end).ok_or(RecordError::Short)?;
+        self.left = &left[end..];
         if version == 0 {
             return Err(RecordError::Version);
         }
@@ -340,11 +342,7 @@ impl Iterator for Records<'_> {
         if self.left.is_empty() {
             return None;
         }
-        let taken = self.take();
-        if taken.is_err() {
-            self.left = &[];
-        }
-        Some(taken)
+        Some(self.take())
     }
 }
 

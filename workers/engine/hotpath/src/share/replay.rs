@@ -15,6 +15,20 @@ pub(crate) struct Replayed {
     pub(crate) end: u64,
     pub(crate) snapshot_position: Option<u64>,
     pub(crate) bytes_since_snapshot: u64,
+    /// The log positions of messages with a record that was written damaged.
+    pub(crate) left_out: Vec<u64>,
+}
+
+/// A message of a lane.
+#[derive(Debug)]
+pub(crate) struct LaneMessage {
+    /// Its log position.
+    pub(crate) position: u64,
+    /// The log position behind it.
+    pub(crate) end: u64,
+    pub(crate) records: Vec<Record>,
+    /// Whether no record is damaged.
+    pub(crate) is_whole: bool,
 }
 
 /// Read a lane from its last complete snapshot on, whether or not readers see the records.
@@ -42,6 +56,7 @@ pub(crate) fn replay_until(
         end: 0,
         snapshot_position: snapshot.map(|(_, position)| position),
         bytes_since_snapshot: 0,
+        left_out: Vec::new(),
     };
     let start = snapshot.map_or(low, |(offset, _)| offset);
     let mut offset = start;
@@ -55,22 +70,26 @@ pub(crate) fn replay_until(
             offset += 1;
             replayed.end = entry.log_position + u64::from(entry.size);
             replayed.bytes_since_snapshot += u64::from(entry.size);
-            for record in reader.records(entry.log_position)? {
+            let message = reader.message(entry.log_position)?;
+            for record in message.records {
                 // What its writer did not judge so was cut off with the writer's log.
                 let _ = replayed.lane.apply(&record);
+            }
+            if !message.is_whole {
+                replayed.left_out.push(entry.log_position);
             }
         }
     }
     Ok(replayed)
 }
 
-/// Some messages of a lane from one on: the log position behind each, and its records.
+/// Some messages of a lane from one on.
 pub(crate) fn read_from(
     store: &Store,
     topic: &str,
     (offset, count): (u64, usize),
     version_max: u16,
-) -> Result<Vec<(u64, Vec<Record>)>, StoreError> {
+) -> Result<Vec<LaneMessage>, StoreError> {
     let reader = Reader {
         store,
         topic,
@@ -79,10 +98,30 @@ pub(crate) fn read_from(
     let entries = store.held_entries(topic, LANE, offset, count).into_iter();
     entries
         .map(|entry| {
-            let end = entry.log_position + u64::from(entry.size);
-            Ok((end, reader.records(entry.log_position)?))
+            let message = reader.message(entry.log_position)?;
+            Ok(LaneMessage {
+                end: entry.log_position + u64::from(entry.size),
+                ..message
+            })
         })
         .collect()
+}
+
+/// The log position of the first message of the last complete snapshot.
+pub(crate) fn last_snapshot(
+    store: &Store,
+    topic: &str,
+    version_max: u16,
+) -> Result<Option<u64>, StoreError> {
+    let (low, end) = store.queue_offsets(topic, LANE).unwrap_or_default();
+    let reader = Reader {
+        store,
+        topic,
+        version_max,
+    };
+    Ok(reader
+        .last_snapshot(low, end)?
+        .map(|(_, position)| position))
 }
 
 struct Reader<'a> {
@@ -92,21 +131,36 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The records of a message; none if it has expired meanwhile.
-    fn records(&self, position: u64) -> Result<Vec<Record>, StoreError> {
+    /// A message and its records; none if it has expired meanwhile.
+    ///
+    /// A message with a wrong checksum is damaged in this copy only: replicas verify what they copy. A record with a
+    /// wrong checksum in a message with a right one was written so, and is the same at all members. Each of them
+    /// leaves it out, so their states stay equal (queue-ownership.md 4.12, OI-7).
+    fn message(&self, position: u64) -> Result<LaneMessage, StoreError> {
+        let mut read = LaneMessage {
+            position,
+            end: position,
+            records: Vec::new(),
+            is_whole: true,
+        };
         let Some(content) = self.store.held_record(position)? else {
-            return Ok(Vec::new());
+            return Ok(read);
         };
         let damaged = |reason: String| StoreError::Corrupt { position, reason };
         let message = RecordView::parse(&content).map_err(|damage| damaged(damage.to_string()))?;
-        let mut records = Vec::new();
-        for read in Records::up_to(self.version_max, message.body) {
-            match read.map_err(|error| damaged(error.to_string()))? {
-                Decoded::Known(record) => records.push(record),
-                Decoded::Unknown { .. } => {}
+        if !message.is_intact() {
+            return Err(damaged(
+                "the checksum of a message of share queues is wrong".to_owned(),
+            ));
+        }
+        for record in Records::up_to(self.version_max, message.body) {
+            match record {
+                Ok(Decoded::Known(record)) => read.records.push(record),
+                Ok(Decoded::Unknown { .. }) => {}
+                Err(_) => read.is_whole = false,
             }
         }
-        Ok(records)
+        Ok(read)
     }
 
     /// Queue offset and log position of the first message of the last complete snapshot.
@@ -135,7 +189,13 @@ impl Reader<'_> {
             let Some(entry) = entries.first() else {
                 return Ok(false);
             };
-            let records = self.records(entry.log_position)?;
+            let LaneMessage {
+                records, is_whole, ..
+            } = self.message(entry.log_position)?;
+            if !is_whole {
+                // It lacks a share queue, which has its state from the snapshot before.
+                return Ok(false);
+            }
             if records
                 .iter()
                 .any(|it| matches!(it.body, Body::Mark { .. }))

@@ -853,6 +853,7 @@ impl Reign {
         if next < low || next > end || (next == 0 && end > 0) {
             let replayed = replay::replay_until(store, &topic, end, self.version_max)?;
             (self.lane, self.end) = (replayed.lane, replayed.end);
+            self.left_out = replayed.left_out;
             self.drop_acquisitions();
             if let Some(following) = &mut self.following {
                 following.next = end;
@@ -860,17 +861,22 @@ impl Reign {
             return Ok(Vec::new());
         }
         let (mut at, mut changed) = (next, AHashMap::new());
+        let mut has_snapshot = false;
         while at < end {
             let count = ENTRY_COUNT.min(usize::try_from(end - at).unwrap_or(ENTRY_COUNT));
             let read = replay::read_from(store, &topic, (at, count), self.version_max)?;
             if read.is_empty() {
                 break;
             }
-            for (position, records) in read {
+            for message in read {
                 at += 1;
-                self.end = position;
-                for record in records {
+                self.end = message.end;
+                if !message.is_whole {
+                    self.left_out.push(message.position);
+                }
+                for record in message.records {
                     let _ = self.apply_read(&record);
+                    has_snapshot |= matches!(record.body, Body::Mark { .. });
                     if makes_ready(&record.body) {
                         changed.insert(record.sq_id, record);
                     }
@@ -879,6 +885,10 @@ impl Reign {
         }
         if let Some(following) = &mut self.following {
             following.next = at;
+        }
+        if has_snapshot && !self.left_out.is_empty() {
+            let snapshot = replay::last_snapshot(store, &topic, self.version_max)?;
+            self.left_out.retain(|at| Some(*at) > snapshot);
         }
         Ok(self.ready_queues(changed.values()))
     }

@@ -126,3 +126,23 @@ fn ranges_that_fall_are_refused() {
 
     assert_eq!(read, [Err(RecordError::Field)]);
 }
+
+#[test]
+fn o34_a_damaged_record_is_left_out_by_its_size_and_the_next_one_is_read() {
+    let [first, second, third] = [1, 2, 3].map(|offset| encoded(&[accept(offset)]));
+    for bit in (0..16).chain(8 * 6..8 * second.len()) {
+        let mut changed = second.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        let bytes = [&first[..], &changed, &third].concat();
+
+        // A reader of any version goes on at the same record.
+        for version_max in [1, VERSION] {
+            let read: Vec<_> = Records::up_to(version_max, &bytes).collect();
+
+            assert_eq!(read.len(), 3, "bit {bit}");
+            assert_eq!(read[0], Ok(Decoded::Known(accept(1))));
+            assert!(!matches!(read[1], Ok(Decoded::Known(_))), "bit {bit}");
+            assert_eq!(read[2], Ok(Decoded::Known(accept(3))));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+"""Store the incidents of share queues: what members report, and how each incident ended."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, delete, func, or_, select, update
+
+from backend.db.cluster_scope import reached
+from backend.db.engine import Connection
+from backend.db.pipeline import Pipeline, Statement
+from backend.db.share_tables import share_incidents
+from backend.domain.share_incident import (
+    IncidentFilter,
+    IncidentOutcome,
+    IncidentResolution,
+    ReportedIncident,
+    ShareIncident,
+)
+from backend.rules.share_incident import LASTING, IncidentKind
+
+# An incident that its member reports no more is judged by the next check. One that is reported
+# again is open again, unless its member was removed: such a broker may report without end.
+_RECORD: Final = Statement(
+    "record_share_incidents",
+    """
+WITH told AS MATERIALIZED (
+SELECT *
+  FROM unnest(CAST(:kinds AS text[]), CAST(:epochs AS bigint[]), CAST(:lanes AS integer[]),
+              CAST(:positions AS bigint[]), CAST(:topics AS text[]), CAST(:queue_ids AS integer[]),
+              CAST(:consumer_group_names AS text[]), CAST(:reasons AS text[]),
+              CAST(:outcomes AS text[]), CAST(:resolutions AS text[]))
+    AS told (kind, epoch, lane, position, topic, queue_id, consumer_group_name, reason, outcome,
+             resolution)),
+saved AS (
+INSERT INTO share_incidents AS kept (
+    cluster_name, broker_group_name, broker_id, life, is_named, kind, epoch, lane, position, topic,
+    queue_id, consumer_group_name, reason, outcome, opened_at, resolved_at, resolution)
+SELECT c.name, b.name, r.broker_id, CAST(:life AS bigint), told.resolution IS NULL, told.kind,
+       told.epoch, told.lane, told.position, told.topic, told.queue_id, told.consumer_group_name,
+       told.reason, told.outcome, clock_timestamp(),
+       CASE WHEN told.resolution IS NOT NULL THEN clock_timestamp() END, told.resolution
+  FROM told
+  JOIN clusters c ON c.name = :cluster_name
+  JOIN broker_groups b ON b.cluster_id = c.id AND b.name = :broker_group_name
+  JOIN replicas r ON r.broker_group_id = b.id AND r.broker_id = CAST(:broker_id AS bigint)
+   AND r.removed_at IS NULL
+    ON CONFLICT (cluster_name, broker_group_name, broker_id, kind, epoch, lane, position, topic,
+                 queue_id, consumer_group_name) DO UPDATE
+   SET life = EXCLUDED.life, is_named = TRUE, resolved_at = NULL, resolution = NULL
+ WHERE EXCLUDED.resolution IS NULL
+   AND (kept.life <> EXCLUDED.life OR NOT kept.is_named OR kept.resolved_at IS NOT NULL))
+UPDATE share_incidents i
+   SET is_named = FALSE
+ WHERE i.cluster_name = :cluster_name AND i.broker_group_name = :broker_group_name
+   AND i.broker_id = CAST(:broker_id AS bigint) AND i.life = CAST(:life AS bigint) AND i.is_named
+   AND NOT EXISTS (
+       SELECT FROM told
+        WHERE (told.kind, told.epoch, told.lane) = (i.kind, i.epoch, i.lane)
+          AND told.position IS NOT DISTINCT FROM i.position)
+""",
+    is_replanned=True,
+)
+
+
+async def record(
+    pipeline: Pipeline,
+    cluster_name: str,
+    broker_group_name: str,
+    broker_id: int,
+    life: int,
+    reported: Sequence[ReportedIncident],
+) -> None:
+    """Record all incidents that a process reports now; it reports the others no more.
+
+    Nothing is recorded of a broker that is no replica of its group.
+    """
+    ended = IncidentResolution.LEASE_ENDED
+    values = {
+        "cluster_name": cluster_name,
+        "broker_group_name": broker_group_name,
+        "broker_id": broker_id,
+        "life": life,
+        "kinds": [one.kind for one in reported],
+        "epochs": [one.epoch for one in reported],
+        "lanes": [one.lane for one in reported],
+        "positions": [one.position for one in reported],
+        "topics": [one.topic for one in reported],
+        "queue_ids": [one.queue_id for one in reported],
+        "consumer_group_names": [one.consumer_group_name for one in reported],
+        "reasons": [one.reason for one in reported],
+        "outcomes": [one.first_outcome for one in reported],
+        "resolutions": [None if one.kind in LASTING else ended for one in reported],
+    }
+    await pipeline.fetch(_RECORD, values)
+
+
+async def lock_open(connection: Connection) -> list[ShareIncident]:
+    """List and lock the open incidents, the oldest first."""
+    columns = share_incidents.c
+    statement = (
+        select(share_incidents)
+        .where(columns.resolved_at.is_(None))
+        .order_by(columns.id)
+        .with_for_update()
+    )
+    return [_incident(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def save(connection: Connection, changed: Sequence[ShareIncident]) -> None:
+    """Write what became of incidents."""
+    for one in changed:
+        await connection.execute(
+            update(share_incidents)
+            .where(share_incidents.c.id == one.id)
+            .values(outcome=one.outcome, resolved_at=one.resolved_at, resolution=one.resolution)
+        )
+
+
+async def list_newest(
+    connection: Connection, *, chosen: IncidentFilter, before: int | None, limit: int
+) -> list[ShareIncident]:
+    """List incidents, the newest first, from the first one older than `before`."""
+    columns = share_incidents.c
+    statement = (
+        select(share_incidents).where(*_conditions(chosen)).order_by(columns.id.desc()).limit(limit)
+    )
+    if before is not None:
+        statement = statement.where(columns.id < before)
+    return [_incident(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def count(connection: Connection, *, chosen: IncidentFilter) -> int:
+    """Count incidents."""
+    statement = select(func.count()).select_from(share_incidents).where(*_conditions(chosen))
+    return int(await connection.scalar(statement) or 0)
+
+
+async def count_resolved(connection: Connection, *, before: datetime) -> int:
+    """Count the incidents that ended before an instant."""
+    ended = share_incidents.c.resolved_at < before
+    statement = select(func.count()).select_from(share_incidents).where(ended)
+    return int(await connection.scalar(statement) or 0)
+
+
+async def remove_resolved(connection: Connection, *, before: datetime, limit: int) -> int:
+    """Remove incidents that ended before an instant; return their number."""
+    columns = share_incidents.c
+    oldest = select(columns.id).where(columns.resolved_at < before).limit(limit)
+    removed = await connection.execute(delete(share_incidents).where(columns.id.in_(oldest)))
+    return removed.rowcount
+
+
+def _conditions(chosen: IncidentFilter) -> list[ColumnElement[bool]]:
+    columns = share_incidents.c
+    conditions = reached(chosen.within, columns.cluster_name)
+    for name in ("cluster_name", "broker_group_name"):
+        if (wanted := getattr(chosen, name)) is not None:
+            conditions.append(columns[name] == wanted)
+    for name in ("topic", "queue_id", "consumer_group_name"):
+        if (wanted := getattr(chosen, name)) is not None:
+            conditions.append(or_(columns[name].is_(None), columns[name] == wanted))
+    if chosen.is_open is not None:
+        ended = columns.resolved_at
+        conditions.append(ended.is_(None) if chosen.is_open else ended.is_not(None))
+    return conditions
+
+
+def _incident(row: Mapping[Any, Any]) -> ShareIncident:
+    outcome, resolution = row["outcome"], row["resolution"]
+    return ShareIncident(
+        **{
+            **row,
+            "kind": IncidentKind(row["kind"]),
+            "outcome": None if outcome is None else IncidentOutcome(outcome),
+            "resolution": None if resolution is None else IncidentResolution(resolution),
+        }
+    )

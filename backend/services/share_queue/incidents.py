@@ -1,0 +1,75 @@
+"""Record, judge and list the incidents of share queues (queue-ownership.md 4.12)."""
+
+from collections.abc import Sequence
+
+from backend.clients.clock import Clock
+from backend.db import findings, share_incidents
+from backend.db.engine import Connection, Database
+from backend.db.pipeline import pipeline_of
+from backend.domain.page import Page, check_page_size, cut_page
+from backend.domain.share_incident import (
+    IncidentFilter,
+    ReportedIncident,
+    ShareIncident,
+    judge_incident,
+)
+from backend.domain.share_lease import Member
+from backend.services.controller.group_changes import BrokerGroupName
+
+
+async def record_incidents(
+    reported: Sequence[ReportedIncident],
+    member: Member,
+    cluster_name: str,
+    broker_group_name: str,
+    *,
+    database: Database,
+) -> None:
+    """Record all incidents that a member reports now; a repeated report changes nothing.
+
+    Raises:
+        InvalidName: the name of the cluster or of the broker group is invalid.
+    """
+    BrokerGroupName(broker_group_name, cluster_name)
+    await share_incidents.record(
+        pipeline_of(database),
+        cluster_name,
+        broker_group_name,
+        member.broker_id,
+        member.life,
+        reported,
+    )
+
+
+async def judge_incidents(connection: Connection, *, clock: Clock) -> list[ShareIncident]:
+    """Judge all open incidents by the reports of replicas, and return those that stay open."""
+    held = await share_incidents.lock_open(connection)
+    if not held:
+        return []
+    observed = await findings.list_observed(connection)
+    groups = {(one.cluster_name, one.broker_group_name): one for one in observed}
+    now = clock.now()
+    judged = [
+        judge_incident(one, groups.get((one.cluster_name, one.broker_group_name)), at=now)
+        for one in held
+    ]
+    changed = [after for before, after in zip(held, judged, strict=True) if after != before]
+    await share_incidents.save(connection, changed)
+    return [one for one in judged if one.resolved_at is None]
+
+
+async def list_incidents(
+    *, size: int, before: int | None, chosen: IncidentFilter, database: Database
+) -> Page[ShareIncident, int]:
+    """List incidents, the newest first.
+
+    Raises:
+        InvalidPageSize: the page is empty or too large.
+    """
+    check_page_size(size)
+    async with database.connect() as connection:
+        found = await share_incidents.list_newest(
+            connection, chosen=chosen, before=before, limit=size + 1
+        )
+        total = await share_incidents.count(connection, chosen=chosen)
+    return cut_page(found, size=size, key=lambda one: one.id, total_count=total)
