@@ -69,6 +69,7 @@ $(STAMPS)/engine-tests: $(ENGINE_SOURCES)
 	@echo "building the tests of the engine"
 	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --tests --no-run
 	+cd $(ENGINE) && cargo test $(SCHEDULE_TESTS) --no-run
+	+cd $(ENGINE) && cargo build --locked --quiet --release -p regent-remoting --example byte_by_byte
 	@touch $@
 
 $(STAMPS)/load: $(shell find $(LOAD) $(ENGINE)/remoting -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name Cargo.lock \) -print)
