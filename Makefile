@@ -103,13 +103,13 @@ DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
-test: ## Run every check there is (about twenty minutes after the set-up)
+test: ## Run every check there is (about fifteen minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
-	  $(MAKE) --no-print-directory $(CLUSTERS:%=timed-%)
+	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(CLUSTERS:%=timed-%)
 
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
