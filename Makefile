@@ -69,6 +69,7 @@ $(STAMPS)/engine-tests: $(ENGINE_SOURCES)
 	@echo "building the tests of the engine"
 	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --tests --no-run
 	+cd $(ENGINE) && cargo test $(SCHEDULE_TESTS) --no-run
+	+cd $(ENGINE) && cargo build --locked --quiet --release -p regent-remoting --example byte_by_byte
 	@touch $@
 
 $(STAMPS)/load: $(shell find $(LOAD) $(ENGINE)/remoting -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name Cargo.lock \) -print)
@@ -102,18 +103,18 @@ DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
 .PHONY: test soak check $(FAST) $(CLUSTERS) check-docker
-test: ## Run every check there is (about twenty minutes after the set-up)
+test: ## Run every check there is (about fifteen minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
-	  $(MAKE) --no-print-directory $(CLUSTERS:%=timed-%)
+	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(CLUSTERS:%=timed-%)
 
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(MAKE) --no-print-directory $*
 
-soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser $(STAMPS)/go ## Run the long forms of tests one after another (about three and a half hours, or SOAK="crash model …")
+soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser $(STAMPS)/go ## Run the long forms of tests one after another (about three and a half hours; continues with what has not passed; SOAK=--all, or SOAK="crash model …")
 	@$(PYTHON) -m tests.soak $(SOAK)
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests

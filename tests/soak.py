@@ -1,20 +1,27 @@
 """Run the long forms of the tests one after another, and print the work and the result of each.
 
-Usage: `python -m tests.soak [PART …]`. A part that fails does not stop the parts after it. The
-variable of a part sets another amount than the default. `make test` runs a short form of each.
+Usage: `python -m tests.soak [--all] [PART …]`. Without a part it runs the parts that have not
+passed with the present code, so an interrupted run continues; with `--all` it runs every part. A
+part that fails does not stop the parts after it. The variable of a part sets another amount than
+the default. `make test` runs a short form of each.
 """
 
 # ruff: noqa: T201 - its table is what it prints
 
+import argparse
+import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
+
+from tests.bench.results import current_commit
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PYTEST: Final = (sys.executable, "-m", "pytest", "-q", "--timeout", "7200")
@@ -37,6 +44,8 @@ CASE_FILES: Final = tuple(
         "^from tests.long_form import|newest_client|CLIENT_VERSIONS", path.read_text(), re.MULTILINE
     )
 )
+KEPT: Final = ROOT / "build/soak"
+"""Has the last result of each part."""
 ROW: Final = "{:<12}{:<66}{:>8}  {}"
 
 
@@ -57,10 +66,9 @@ class Part:
         """Give the amount of the environment, or the default one."""
         return int(os.environ.get(self.variable, self.usual_amount))
 
-    @property
-    def description(self) -> str:
-        """Say what it runs."""
-        return self.what.format(f"{self.amount:,}".replace(",", " "))
+    def describe(self, amount: int) -> str:
+        """Say what it runs in this amount."""
+        return self.what.format(f"{amount:,}".replace(",", " "))
 
 
 PARTS: Final = (
@@ -258,43 +266,101 @@ PARTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a part ended."""
+    """How a part ended.
 
-    part: Part
+    Attributes:
+        commit: The commit that was checked out, with a mark if files differed from it.
+        code: The digest of the sources.
+        amount: How many of its work the part did.
+        seconds: Its duration.
+        exit_code: 0 if it passed.
+    """
+
+    commit: str
+    code: str
+    amount: int
     seconds: float
-    code: int
+    exit_code: int
 
-    @property
-    def row(self) -> str:
-        """Write the part's line of the table."""
-        result = "passed" if self.code == 0 else f"FAILED ({self.code})"
-        return ROW.format(self.part.name, self.part.description, f"{self.seconds:.0f}", result)
+    def is_passed(self, part: Part, code: str) -> bool:
+        """Return whether the part has passed with this code and the amount that is asked for."""
+        return self.exit_code == 0 and self.code == code and self.amount >= part.amount
+
+    def describe(self, code: str) -> str:
+        """Say the result and the commit it is of."""
+        result = "passed" if self.exit_code == 0 else f"FAILED ({self.exit_code})"
+        return f"{result} at {self.commit}{'' if self.code == code else ', other code'}"
 
 
-def main(names: Sequence[str], parts: Sequence[Part] = PARTS) -> int:
-    """Run the named parts, or all of them; 1 if any failed."""
-    unknown = sorted(set(names) - {part.name for part in parts})
-    if unknown:
+def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, folder: Path = KEPT) -> int:
+    """Run the named parts, or those that have not passed; 1 if one has not passed after it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("names", metavar="PART", nargs="*", help="a part to run in any case")
+    parser.add_argument("--all", action="store_true", help="run the parts that have passed, too")
+    asked = parser.parse_args(arguments)
+    if unknown := sorted(set(asked.names) - {part.name for part in parts}):
         known = ", ".join(part.name for part in parts)
         print(f"no part {', '.join(unknown)}; the parts are {known}", file=sys.stderr)
         return 2
-    ended: list[Ended] = []
+    chosen = [part for part in parts if not asked.names or part.name in asked.names]
     try:
-        for part in parts:
-            if not names or part.name in names:
-                ended.append(_run(part))  # noqa: PERF401 - Ctrl-C leaves those that have ended
+        for part in chosen:
+            kept = _kept(part, folder)
+            if asked.names or asked.all or not (kept and kept.is_passed(part, _code())):
+                _keep(part, _run(part), folder)
     finally:
-        print("\n" + ROW.format("part", "what it ran", "seconds", "result"))
-        print("\n".join(one.row for one in ended), flush=True)
-    return 1 if any(one.code for one in ended) else 0
+        _print_table(parts, folder)
+    last = [(part, _kept(part, folder)) for part in chosen]
+    return 0 if all(one and one.is_passed(part, _code()) for part, one in last) else 1
+
+
+def _code() -> str:
+    """Give a digest of the sources as they lie on the disk; pages of text are not among them."""
+    listed = subprocess.run(
+        ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", ":!docs", ":!*.md"),
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    digest = hashlib.sha256()
+    for name in sorted(filter(None, listed.split("\0"))):
+        path = ROOT / name
+        content = path.read_bytes() if path.is_file() else b""
+        digest.update(hashlib.sha256(content).digest() + name.encode())
+    return digest.hexdigest()
 
 
 def _run(part: Part) -> Ended:
-    print(f"\n{part.name}: {part.description}", flush=True)
-    begun_s = time.monotonic()
+    print(f"\n{part.name}: {part.describe(part.amount)}", flush=True)
+    commit, code, begun_s = current_commit(), _code(), time.monotonic()
     environment = os.environ | {ALL_CASES: "1", part.variable: str(part.amount)}
-    code = subprocess.run(part.command, cwd=ROOT, env=environment, check=False).returncode
-    return Ended(part, time.monotonic() - begun_s, code)
+    done = subprocess.run(part.command, cwd=ROOT, env=environment, check=False)
+    return Ended(commit, code, part.amount, time.monotonic() - begun_s, done.returncode)
+
+
+def _keep(part: Part, ended: Ended, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    written = folder / f"{part.name}.new"
+    written.write_text(json.dumps(asdict(ended), indent=2) + "\n")
+    written.replace(folder / f"{part.name}.json")
+
+
+def _kept(part: Part, folder: Path) -> Ended | None:
+    path = folder / f"{part.name}.json"
+    return Ended(**json.loads(path.read_text())) if path.exists() else None
+
+
+def _print_table(parts: Sequence[Part], folder: Path) -> None:
+    """Print the last result of every part."""
+    code = _code()
+    print("\n" + ROW.format("part", "what it ran", "seconds", "result"))
+    for part in parts:
+        if kept := _kept(part, folder):
+            row = (part.describe(kept.amount), f"{kept.seconds:.0f}", kept.describe(code))
+        else:
+            row = (part.describe(part.amount), "", "has not run")
+        print(ROW.format(part.name, *row), flush=True)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,21 @@ def test_a_database_with_another_schema_is_not_used_again(reused_databases, stat
         assert another != url
 
 
+def test_a_database_whose_connections_a_test_has_all_ended_is_emptied(reused_databases):
+    with reused_databases.fresh() as url:
+        before = content(url)
+        spoil(url, "INSERT INTO clusters (name, created_at) VALUES ('a', now())")
+        spoil(
+            url,
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
+
+    with reused_databases.fresh() as again:
+        assert again == url
+        assert content(again) == before
+
+
 def test_connections_that_a_test_has_left_are_ended(reused_databases):
     with reused_databases.fresh() as url:
         left = psycopg.connect(url)

@@ -1,21 +1,41 @@
+import json
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import soak
-from tests.soak import PARTS, Part, main
+from tests.soak import PARTS, Part, _code, main
 
-SHOWS = "import os, sys; print(os.environ['REGENT_TEST_AMOUNT']); sys.exit({})"
+SHOWS = "import os, sys; print('runs', {!r}, os.environ['REGENT_TEST_AMOUNT']); sys.exit({})"
+Output = pytest.CaptureFixture[str]
 
 
 def part(name: str, *, code: int = 0) -> Part:
-    command = (sys.executable, "-c", SHOWS.format(code))
+    command = (sys.executable, "-c", SHOWS.format(name, code))
     return Part(name, "{} of them", "REGENT_TEST_AMOUNT", 2_000, command)
 
 
-def test_a_failed_part_does_not_stop_the_parts_after_it(capfd: pytest.CaptureFixture[str]):
-    code = main([], [part("first"), part("second", code=3), part("third")])
+def ran(output: str) -> list[str]:
+    return [line.split()[1] for line in output.splitlines() if line.startswith("runs ")]
+
+
+@pytest.fixture(autouse=True)
+def now_is(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Give a function that replaces the sources, which need not be read for each test."""
+
+    def replace(code: str) -> None:
+        monkeypatch.setattr(soak, "_code", lambda: code)
+        monkeypatch.setattr(soak, "current_commit", code.title)
+
+    replace("first")
+    return replace
+
+
+def test_a_failed_part_does_not_stop_the_parts_after_it(capfd: Output, tmp_path: Path):
+    code = main([], [part("first"), part("second", code=3), part("third")], tmp_path)
 
     table = [line.split() for line in capfd.readouterr().out.splitlines()[-3:]]
     assert code == 1
@@ -25,44 +45,113 @@ def test_a_failed_part_does_not_stop_the_parts_after_it(capfd: pytest.CaptureFix
     assert [row[6] for row in table] == ["passed", "FAILED", "passed"]
 
 
-def test_only_the_named_parts_run_in_the_order_of_the_table(capfd: pytest.CaptureFixture[str]):
-    code = main(["third", "first"], [part("first"), part("second", code=3), part("third")])
+def test_only_the_named_parts_run_and_the_table_shows_all(capfd: Output, tmp_path: Path):
+    parts = [part("first"), part("second", code=3), part("third")]
+
+    codes = [main(["third", "first"], parts, tmp_path) for _ in range(2)]
+
+    output = capfd.readouterr().out
+    assert codes == [0, 0]
+    assert ran(output) == ["first", "third"] * 2
+    table = [line.split() for line in output.splitlines()[-3:]]
+    assert [row[0] for row in table] == ["first", "second", "third"]
+    assert table[1][5:] == ["has", "not", "run"]
+
+
+def test_a_run_continues_with_the_parts_that_have_not_passed(capfd: Output, tmp_path: Path):
+    main([], [part("first"), part("second", code=3)], tmp_path)
+    capfd.readouterr()
+
+    code = main([], [part("first"), part("second"), part("third")], tmp_path)
+
+    output = capfd.readouterr().out
+    assert code == 0
+    assert ran(output) == ["second", "third"]
+    assert all(line.endswith(" passed at First") for line in output.splitlines()[-3:])
+
+
+def test_an_interrupted_part_runs_again_and_those_before_it_do_not(capfd: Output, tmp_path: Path):
+    stopped = Part("second", "{}", "REGENT_TEST_AMOUNT", 1, (str(tmp_path / "none"),))
+    with pytest.raises(FileNotFoundError):
+        main([], [part("first"), stopped], tmp_path)
+    output = capfd.readouterr().out
+    assert [line.split()[0] for line in output.splitlines()[-2:]] == ["first", "second"]
+
+    code = main([], [part("first"), part("second")], tmp_path)
 
     assert code == 0
-    assert [line.split()[0] for line in capfd.readouterr().out.splitlines()[-2:]] == [
-        "first",
-        "third",
-    ]
+    assert ran(capfd.readouterr().out) == ["second"]
 
 
-def test_a_variable_sets_another_amount(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_option_runs_what_has_passed_as_well(capfd: Output, tmp_path: Path):
+    main([], [part("first")], tmp_path)
+
+    code = main(["--all"], [part("first")], tmp_path)
+
+    assert code == 0
+    assert ran(capfd.readouterr().out) == ["first", "first"]
+
+
+def test_a_part_that_has_passed_with_other_code_runs_again(
+    capfd: Output, tmp_path: Path, now_is: Callable[[str], None]
+):
+    main([], [part("first"), part("second")], tmp_path)
+    now_is("second")
+
+    code = main(["first"], [part("first"), part("second")], tmp_path)
+
+    *_, first, second = capfd.readouterr().out.splitlines()
+    assert code == 0
+    assert first.endswith(" passed at Second")
+    assert second.endswith(" passed at First, other code")
+    main([], [part("first"), part("second")], tmp_path)
+    assert ran(capfd.readouterr().out) == ["second"]
+
+
+def test_a_part_that_has_passed_in_a_smaller_amount_runs_again(
+    capfd: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("REGENT_TEST_AMOUNT", "7")
+    main([], [part("first")], tmp_path)
+    assert "7 of them" in capfd.readouterr().out.splitlines()[-1]
+    monkeypatch.delenv("REGENT_TEST_AMOUNT")
 
-    main([], [part("first")])
+    main([], [part("first")], tmp_path)
 
-    shown = capfd.readouterr().out.splitlines()
-    assert "7" in shown
-    assert "7 of them" in shown[-1]
+    assert "runs first 2000" in capfd.readouterr().out.splitlines()
+    kept = json.loads((tmp_path / "first.json").read_text())
+    assert (kept["commit"], kept["amount"], kept["exit_code"]) == ("First", 2_000, 0)
 
 
-def test_each_part_runs_all_cases(capfd: pytest.CaptureFixture[str]):
+def test_each_part_runs_all_cases(capfd: Output, tmp_path: Path):
     shows = "import os; print('cases', os.environ['REGENT_ALL_CASES'])"
     command = (sys.executable, "-c", shows)
 
-    main([], [Part("first", "{} of them", "REGENT_TEST_AMOUNT", 2_000, command)])
+    main([], [Part("first", "{} of them", "REGENT_TEST_AMOUNT", 2_000, command)], tmp_path)
 
     assert "cases 1" in capfd.readouterr().out.splitlines()
 
 
-def test_an_unknown_part_is_an_error_that_names_the_known_ones(
-    capfd: pytest.CaptureFixture[str],
-):
-    code = main(["crush"], [part("first"), part("second")])
+def test_an_unknown_part_is_an_error_that_names_the_known_ones(capfd: Output, tmp_path: Path):
+    code = main(["crush"], [part("first"), part("second")], tmp_path)
 
     assert code == 2
     assert capfd.readouterr().err == "no part crush; the parts are first, second\n"
+
+
+def test_the_code_is_that_of_the_sources_and_no_page_of_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    monkeypatch.setattr(soak, "ROOT", tmp_path)
+    digests = []
+    for name in ("tests/a.py", "docs/page", "README.md", "tests/a.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{len(digests)}")
+        digests.append(_code())
+
+    first, page, text, changed = digests
+    assert first == page == text != changed
 
 
 @pytest.mark.parametrize("one", PARTS, ids=lambda one: one.name)

@@ -69,11 +69,14 @@ pub(crate) fn has_empty_sector(at: u64, mut text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    /// Each looks for zeros from every byte of a sector, which takes Miri five seconds or more.
+    const ROUND_COUNT: usize = if cfg!(miri) { 10 } else { 4_000 };
+
     #[test]
     fn what_is_not_refused_looks_torn_nowhere() {
         let mut random = fastrand::Rng::with_seed(20);
         let mut refused_count = 0;
-        for _ in 0..4_000 {
+        for _ in 0..ROUND_COUNT {
             let size = random.usize(1..2_000);
             let mut text: Vec<u8> = (0..size).map(|_| random.u8(1..)).collect();
             let from = random.usize(..size);
@@ -83,6 +86,10 @@ mod tests {
             assert_eq!(may_look_torn(&text), looks_torn, "{size} {from} {to}");
             refused_count += usize::from(looks_torn);
         }
-        assert!((400..3_600).contains(&refused_count), "{refused_count}");
+        let tenth = ROUND_COUNT / 10;
+        assert!(
+            (tenth..9 * tenth).contains(&refused_count),
+            "{refused_count}"
+        );
     }
 }
