@@ -415,19 +415,6 @@ async def test_o30_a_hand_over_reaches_the_named_member_within_two_heartbeats(gr
     assert [kind for kind, *_ in group.lane.records] == ["OWN", "UNOWN", "OWN"]
 
 
-async def test_o30_the_named_member_asks_until_the_time_of_a_lease_is_over(group):
-    # Without an owner in the lane, and without consumers, it may still be the next owner.
-    await group.own(2)
-    assert group.keepers[3].is_in_use()
-    await group.keepers[2].leave()
-    await settle()
-
-    assert group.keepers[3].is_in_use()
-    group.clock += TTL_S
-
-    assert not group.keepers[3].is_in_use()
-
-
 async def test_a_topic_that_becomes_a_primary_one_is_given_back(group):
     await group.own(2)
 

@@ -18,8 +18,8 @@ class Hot:
         self.settled.append(numbers)
         return []
 
-    def withdraw_shares(self, numbers):
-        self.withdrawn.append(numbers)
+    def withdraw_shares(self, records):
+        self.withdrawn.append(records)
 
 
 @pytest.fixture
@@ -53,5 +53,5 @@ async def test_an_answer_of_the_sequencer_that_cannot_be_read_leaves_the_outcome
     await propose(replica)
 
     assert replica.told == [False]
-    assert replica.hot.withdrawn == [[7]]
+    assert replica.hot.withdrawn == [b"records"]
     assert replica.hot.settled == [[7]]
