@@ -11,7 +11,6 @@ from backend.domain.share_queue import ShareQueueName
 from backend.remoting.bodies.share_leases import ITEM_COUNT_MAX
 from backend.rules.share_incident import IncidentKind
 from tests.unit.broker.shared_members import SQ, Group, settle
-from workers.broker.shares.lease_keeper import TTL_S
 from workers.broker.shares.member_shares import ShareName
 
 
