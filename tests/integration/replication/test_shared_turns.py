@@ -1,4 +1,4 @@
-"""A SHARED topic changes its mode, is reset, or is deleted and created again, with owners around."""
+"""A SHARED topic changes its mode, is reset, or is deleted and created again: owners are there."""
 
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.popping import ack, bodies
