@@ -38,6 +38,11 @@ class TopicLayout:
         return self.attributes.get(SHARE_MODE) == ShareMode.SHARED
 
     @property
+    def is_time_shared(self) -> bool:
+        """Return whether members with consumers own each share queue in turn, in SHARED mode."""
+        return self.attributes.get(TIME_SHARE, "").lower() == "true"
+
+    @property
     def text(self) -> str:
         """Write the layout in one line, the same for the same layout."""
         bits = {"read": Permission.READ, "write": Permission.WRITE}
