@@ -12,7 +12,7 @@ from backend.domain.share_queue import ShareQueueName
 from backend.domain.topic_layout import TopicLayout
 from tests.integration.broker.popping import set_mode
 from tests.integration.replication.conftest import Group, group, hurried, lease_policy
-from tests.integration.replication.sharing import await_mode, hand_over, lease_of, share
+from tests.integration.replication.sharing import await_mode, await_owner, hand_over, share
 from tests.interop.client import StockClient
 from tests.interop.java import build
 from tests.waiting import eventually
@@ -49,8 +49,7 @@ async def test_o51_stock_consumers_share_a_shared_topic_over_hand_over_and_failo
     names = [ShareQueueName(topic, queue_id, "g") for queue_id in range(QUEUE_COUNT)]
 
     async with receiving(group, tmp_path, topic, count=count, rounds=3, exists=True) as running:
-        owners = [(await lease_of(group, name)).owner.broker_id for name in names]
-        assert owners == [1] * QUEUE_COUNT
+        await await_owner(group, names, 1)
         await hand_over(group, names, 2)
         await next_round(running)
         group.kill(1)

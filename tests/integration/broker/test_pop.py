@@ -24,7 +24,7 @@ from tests.integration.broker.popping import (
     popped,
     set_mode,
 )
-from tests.waiting import PATIENCE_S, eventually
+from tests.waiting import ATTEMPT_COUNT_MAX, PATIENCE_S, eventually
 from workers.broker.processors import pop as pop_processors
 from workers.broker.session import BrokerSession
 from workers.broker.shares import exhausted_messages, share_queues
@@ -139,6 +139,29 @@ def batch_entry(first, offsets, topic="T"):
         "it": int(words[2]),
         "b": base64.b64encode(bytes([offsets])).decode(),
     }
+
+
+@pytest.mark.parametrize("is_batch", [False, True])
+async def test_o52_an_ordered_pop_that_waits_is_answered_when_the_batch_before_it_ends(
+    consumer, is_batch
+):
+    # RocketMQ's PopOrderlyIT. A POP that is not woken looks again after half a minute.
+    waits_s = []
+    (held,) = await pop(consumer, queueId=0, maxMsgNums=1, order="true")
+    for number in range(ATTEMPT_COUNT_MAX):
+        fields = pop_fields(queueId=0, maxMsgNums=1, order="true", pollTime=60_000)
+        waiting, begun_s = consumer.start(RequestCode.POP_MESSAGE, fields), time.monotonic()
+        if is_batch:
+            entry = batch_entry(held, 0b1)
+            assert (await batch_ack(consumer, entry)).code == 0
+        else:
+            assert await ack(consumer, held) == 0
+        (held,) = popped(await waiting)
+        waits_s.append(time.monotonic() - begun_s)
+        assert held.offset == number + 1
+        await consumer.send("T", b"%d" % number)
+
+    assert min(waits_s) < 10
 
 
 async def batch_ack(consumer, *entries):

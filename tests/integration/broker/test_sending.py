@@ -384,3 +384,26 @@ async def test_what_a_client_sent_before_it_left_is_stored_though_a_file_must_be
     store = broker.broker.store
     await eventually(lambda: store.offsets("T", 1) == (0, 2))
     assert store.offsets("T", 2) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("properties", "queue_id", "kept"),
+    [
+        ({}, 2, "2"),
+        ({"_SYS_MSG_PRIORITY_": "99"}, 3, "99"),
+        ({"_SYS_MSG_PRIORITY_": "-1"}, 1, "-1"),
+        ({"_SYS_MSG_PRIORITY_": "high"}, 1, "high"),
+        ({"__SHARDINGKEY": "a"}, 1, None),
+    ],
+)
+async def test_a_priority_is_the_queue_of_its_message_up_to_the_last_one(
+    client, properties, queue_id, kept
+):
+    # RocketMQ's PopPriorityIT: a producer chooses a queue, and the broker another one.
+    sent = await client.send(
+        "T", b"x", queue_id=1, properties={"_SYS_MSG_PRIORITY_": "2"} | properties
+    )
+
+    assert (sent.code, sent.ext["queueId"]) == (0, str(queue_id))
+    (found,) = messages(await client.pull("T", queueId=queue_id))
+    assert found.properties.get("_SYS_MSG_PRIORITY_") == kept

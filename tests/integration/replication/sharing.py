@@ -106,10 +106,15 @@ async def hand_over(group, names, successor_id):
     """Have a member own share queues, as an operator orders it, and wait until it does."""
     database = group.name_server.controller.database
     await hand_over_leases(names, "TestCluster", group.name, successor_id, database=database)
+    await await_owner(group, names, successor_id)
+
+
+async def await_owner(group, names, broker_id):
+    """Wait until a member owns share queues."""
 
     async def are_owned():
         owners = [(await lease_of(group, name)).owner for name in names]
-        return all(one is not None and one.broker_id == successor_id for one in owners)
+        return all(one is not None and one.broker_id == broker_id for one in owners)
 
     await eventually(are_owned)
 
