@@ -93,8 +93,7 @@ impl Peer {
     pub(crate) fn may_serve(&self, is_gate_open: bool) -> bool {
         let is_full = self.takes_bulk && self.has_output();
         let waits = self.is_set_aside || is_full || self.client.note_congestion();
-        let has_many =
-            self.cold_sizes.len() >= COLD_COUNT_MAX || self.cold_bytes >= COLD_BYTES_MAX;
+        let has_many = self.cold_sizes.len() >= COLD_COUNT_MAX || self.cold_bytes >= COLD_BYTES_MAX;
         is_gate_open && !waits && !self.is_closing && !has_many
     }
 
