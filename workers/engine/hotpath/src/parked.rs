@@ -417,8 +417,13 @@ impl ParkedPulls {
             && let Some(queue) = queues.get_mut(&queue_id)
         {
             self.lists.remove(Kind::Queue, &mut queue.waiting, place);
-            if let Some(count) = group.and_then(|group| queue.pop_counts.get_mut(&group)) {
+            if let Some(group) = group
+                && let Some(count) = queue.pop_counts.get_mut(&group)
+            {
                 *count -= 1;
+                if *count == 0 {
+                    queue.pop_counts.remove(&group);
+                }
             }
             if queue.waiting.first().is_none() {
                 queues.remove(&queue_id);

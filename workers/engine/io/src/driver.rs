@@ -264,7 +264,7 @@ impl<A: HotAccess> Driver<A> {
         let is_over = if peer.is_broken() {
             peer.is_closing || peer.is_served()
         } else {
-            let is_served = peer.is_served() && peer.cold_count == 0;
+            let is_served = peer.is_served() && !peer.has_cold();
             (peer.is_closing || is_served) && !peer.has_output()
         };
         if is_over {
@@ -334,9 +334,9 @@ impl<A: HotAccess> Driver<A> {
                     self.caught_up(client);
                 }
             }
-            Order::Taken { client, count } => self.with_peer(client, |peer| {
-                peer.cold_count = peer.cold_count.saturating_sub(count);
-            }),
+            Order::Taken { client, count } => {
+                self.with_peer(client, |peer| peer.take_cold(count));
+            }
             Order::GoOn { client } => self.with_peer(client, |peer| peer.is_set_aside = false),
             Order::Checked { client } => {
                 self.with_peer(client, |peer| peer.is_checking = false);

@@ -1,9 +1,11 @@
 //! The thread's side of one client.
 
+use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use regent_hotpath::Connection;
+use regent_remoting::Command;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 
@@ -11,7 +13,9 @@ use crate::client::Client;
 use crate::output::{Bytes, Output};
 
 /// With more requests of a client that the owner has not begun to serve, no more of it are read.
-pub(crate) const COLD_COUNT_MAX: usize = 64;
+const COLD_COUNT_MAX: usize = 64;
+/// As above, in bytes.
+const COLD_BYTES_MAX: usize = 4 << 20;
 
 pub(crate) struct Peer {
     pub(crate) client: Arc<Client>,
@@ -20,8 +24,9 @@ pub(crate) struct Peer {
     /// Bytes that were read and not served; with some, no more are read.
     pub(crate) input: Vec<u8>,
     output: Output,
-    /// Requests that the owner has not begun to serve.
-    pub(crate) cold_count: usize,
+    /// The sizes of requests that the owner has not begun to serve.
+    cold_sizes: VecDeque<usize>,
+    cold_bytes: usize,
     /// Requests that other members have not answered.
     pub(crate) forwarded_count: usize,
     /// A send waits for a file of its queue, and all that follows waits as well.
@@ -61,7 +66,8 @@ impl Peer {
             connection,
             input: Vec::new(),
             output: Output::default(),
-            cold_count: 0,
+            cold_sizes: VecDeque::new(),
+            cold_bytes: 0,
             forwarded_count: 0,
             is_set_aside: false,
             is_checking: false,
@@ -90,7 +96,28 @@ impl Peer {
     pub(crate) fn may_serve(&self, is_gate_open: bool) -> bool {
         let is_full = self.takes_bulk && self.has_output();
         let waits = self.is_set_aside || is_full || self.client.note_congestion();
-        is_gate_open && !waits && !self.is_closing && self.cold_count < COLD_COUNT_MAX
+        let has_many = self.cold_sizes.len() >= COLD_COUNT_MAX || self.cold_bytes >= COLD_BYTES_MAX;
+        is_gate_open && !waits && !self.is_closing && !has_many
+    }
+
+    /// Whether the owner has not begun to serve one of its requests.
+    pub(crate) fn has_cold(&self) -> bool {
+        !self.cold_sizes.is_empty()
+    }
+
+    /// Note a request that is left for the owner.
+    pub(crate) fn add_cold(&mut self, request: &Command) {
+        let fields = request.ext.iter();
+        let fields_size: usize = fields.map(|(name, value)| name.len() + value.len()).sum();
+        let size = request.body.len() + fields_size;
+        self.cold_sizes.push_back(size);
+        self.cold_bytes += size;
+    }
+
+    /// Note that the owner has begun to serve so many requests.
+    pub(crate) fn take_cold(&mut self, count: usize) {
+        let taken = self.cold_sizes.drain(..count.min(self.cold_sizes.len()));
+        self.cold_bytes -= taken.sum::<usize>();
     }
 
     /// Whether there is nothing more to serve.

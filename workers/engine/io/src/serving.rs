@@ -74,7 +74,7 @@ impl<A: HotAccess> Driver<A> {
         };
         peer.active_ms = elapsed_ms();
         // The owner refuses pulls on the fast port, and keeps the order of pulls behind other requests.
-        let takes_pulls = !peer.client.is_fast && peer.cold_count == 0 && !peer.is_broken();
+        let takes_pulls = !peer.client.is_fast && !peer.has_cold() && !peer.is_broken();
         let bytes_max = if takes_pulls { PULL_BYTES_A_TURN } else { 0 };
         let turn = run(
             &*access,
@@ -190,12 +190,12 @@ impl<A: HotAccess> Driver<A> {
             .filter(|it| !it.is_response())
             .collect();
         if !requests.is_empty() {
-            peer.cold_count += requests.len();
+            requests.iter().for_each(|request| peer.add_cold(request));
             events.push(What::Requests(requests));
         }
         if let Some(send) = received.set_aside.take() {
             peer.is_set_aside = true;
-            peer.cold_count += 1;
+            peer.add_cold(&send);
             events.push(What::SetAside(with_requests_ahead(send, &peer.input)));
         }
         if !events.is_empty() {

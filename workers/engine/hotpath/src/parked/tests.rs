@@ -279,3 +279,24 @@ fn take(
     waiting.retain(|opaque, _| !taken.contains(opaque));
     taken
 }
+
+/// One consumer waits at the queue for ever, and others of groups without number come and go.
+#[test]
+fn groups_whose_consumers_have_left_a_queue_are_forgotten() {
+    let mut parked = ParkedPulls::default();
+    let waiting = |connection: u64, group: &str| ParkedPull {
+        granted: granted(group, "T"),
+        is_pop: true,
+        ..pull(1, connection, 0, 0)
+    };
+    parked.park(waiting(1, "stays"));
+    for number in 0..100 {
+        parked.park(waiting(2, &number.to_string()));
+        assert_eq!(parked.pop_count("T", 0, &number.to_string()), 1);
+        parked.drop_connection(2);
+    }
+
+    let counts = &parked.topics["T"][&0].pop_counts;
+    let groups: Vec<_> = counts.keys().map(|group| &**group).collect();
+    assert_eq!(groups, ["stays"]);
+}

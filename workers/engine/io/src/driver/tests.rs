@@ -310,3 +310,43 @@ fn a_client_that_slowly_reads_a_long_answer_is_not_idle() {
     driver.carry_out(Order::CloseIdle { idle_ms: 60_000 });
     assert!(driver.peers.is_empty());
 }
+
+/// Send bytes and have them served, until nothing moves any more. Returns how many were sent.
+fn feed(driver: &mut Driver<Shared>, (stream, id): (&mut UnixStream, u64), bytes: &[u8]) -> usize {
+    let (mut sent, mut idle_count) = (0, 0);
+    while idle_count < 3 {
+        let more = stream.write(&bytes[sent..]).unwrap_or(0);
+        sent += more;
+        driver.on_event(id, EventFlags::IN);
+        driver.take_turns(Instant::now());
+        idle_count = if more == 0 { idle_count + 1 } else { 0 };
+    }
+    sent
+}
+
+fn request_count(driver: &Driver<Shared>) -> usize {
+    let events = driver.mail.take_batch().events.into_iter();
+    let counts = events.map(|event| match event.what {
+        What::Requests(requests) => requests.len(),
+        _ => 0,
+    });
+    counts.sum()
+}
+
+#[test]
+fn long_requests_that_the_owner_has_not_begun_to_serve_are_few() {
+    let mut driver = driver();
+    let (mut sender, id) = connect(&mut driver);
+    let bytes = request(34, &[], &vec![b'x'; 1 << 20]).repeat(16);
+
+    let sent = feed(&mut driver, (&mut sender, id), &bytes);
+
+    assert_eq!(request_count(&driver), 4);
+    driver.carry_out(Order::Taken {
+        client: id,
+        count: 1,
+    });
+    let more = feed(&mut driver, (&mut sender, id), &bytes[sent..]);
+    assert_eq!(request_count(&driver), 1);
+    assert!(sent + more < bytes.len() / 2);
+}
