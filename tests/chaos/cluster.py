@@ -16,6 +16,7 @@ from typing import Final
 
 import psycopg
 
+from tests import guard
 from tests.chaos.databases import Postgres, RedisProcess
 from tests.chaos.network import Network
 from tests.chaos.schedule import LEASE_S
@@ -165,6 +166,7 @@ class Cluster:
             self.hosts = replace(self.hosts, proxy=self.hosts.real)
         self._is_proxied = is_proxied
         self.directory = directory
+        guard.watch()
         self.postgres, self.redis = Postgres(), RedisProcess()
         self.network = Network(self._owner_of, real=self.hosts.real, proxy=self.hosts.proxy)
         ports = _free_ports(self.hosts)

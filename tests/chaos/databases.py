@@ -5,8 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
-from pathlib import Path
 from typing import Final
 
 import psutil
@@ -16,6 +14,7 @@ from redis.asyncio import Redis
 
 from backend.supervisor.databases import start_postgres
 from migrations import upgrade
+from tests import guard
 
 STOP_TIMEOUT_S: Final = 20
 
@@ -25,7 +24,7 @@ class Postgres:
 
     def __init__(self) -> None:
         # Not the run's folder: a unix socket's path may have 107 bytes only.
-        self._root = Path(tempfile.mkdtemp(prefix="regent-chaos-"))
+        self._root = guard.folder("pg")
         self._server = start_postgres(self._root / "data")
         self.url: str = self._server.get_uri()
         with psycopg.connect(self.url, autocommit=True) as connection:
@@ -57,7 +56,7 @@ class RedisProcess:
     """A Redis that keeps nothing."""
 
     def __init__(self) -> None:
-        self._root = Path(tempfile.mkdtemp(prefix="regent-chaos-"))
+        self._root = guard.folder("redis")
         path = self._root / "redis.sock"
         self.url = f"unix://{path}"
         self._process = subprocess.Popen(

@@ -64,13 +64,13 @@ async def await_mode(group, number, mode):
         await asyncio.sleep(poll_s(begun_s))
 
 
-async def await_waiting(group, number):
-    """Wait until a POP waits at a broker."""
+async def await_waiting(group, number, count=1):
+    """Wait until so many POPs wait at a broker."""
     begun_s = time.monotonic()
     fields = {"consumerGroup": "g", "topic": "orders", "queueId": -1}
     while (await group.client(number).call(RequestCode.POLLING_INFO, fields)).ext.get(
         "pollingNum"
-    ) != "1":
+    ) != str(count):
         assert time.monotonic() - begun_s < PATIENCE_S
         await asyncio.sleep(poll_s(begun_s))
 
