@@ -1,4 +1,4 @@
-"""Members of a broker group that can't store or apply records of share queues (4.12)."""
+"""Members that can't store or apply records of share queues (queue-ownership.md 4.12)."""
 
 import os
 from contextlib import AsyncExitStack
