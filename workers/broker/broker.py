@@ -113,6 +113,9 @@ class Broker:
     container: OwnContainer | None = None
     """The container that it runs in, set before its start; None for a broker that is alone."""
 
+    rejoining: asyncio.Task[None] | None = None
+    """Leaves the group, since a record of the log is damaged here; None while none is."""
+
     lease_keeper: LeaseKeeper | None = None
     """The leases of this member's share queues; None without a controller."""
 
@@ -143,7 +146,6 @@ class Broker:
         # Ages are differences of this clock: the wall clock can be set at any moment.
         self.elapsed_ms = elapsed_ms
         self.settings_lock, self.restart_wanted = asyncio.Lock(), asyncio.Event()
-        self.rejoining: asyncio.Task[None] | None = None
         # One message that escaped from another group is searched and stored at a time.
         self.last_copies, self.escape_lock = LastCopies(), asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)

@@ -119,10 +119,7 @@ class BrokerServer:
                 config_file=config_file,
             )
             self.broker.container = container
-            if settings.controller_mode:
-                self.broker.damage = self.broker.damage or find_damage(
-                    settings.root_dir, from_position=self.store.min_position
-                )
+            self._note_damage()
             undo.pop_all()
         self.dispatcher = Dispatcher(self.broker)
         self.sessions: BrokerSessions | None = None
@@ -186,6 +183,13 @@ class BrokerServer:
             address=registration_source.address,
             store=str(self.settings.root_dir),
         )
+
+    def _note_damage(self) -> None:
+        """Treat the log as damaged where a former run has found a damaged record."""
+        if self.settings.controller_mode and self.broker.damage is None:
+            self.broker.damage = find_damage(
+                self.settings.root_dir, from_position=self.store.min_position
+            )
 
     def _begin_tasks(self) -> None:
         broker = self.broker

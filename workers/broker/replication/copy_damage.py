@@ -1,8 +1,8 @@
 """Remember that the copy of one record in this log is damaged, until its master has sent it again.
 
-A damaged record amid the log is found by who reads it, and not when the store is opened. So its
-position is noted in a file. The next start treats the log as damaged there (ADR 17): the broker
-stays out of its group until its master has replaced what follows.
+A damaged record in an older part of the log is found by who reads it, and not when the store is
+opened. So its position is noted in a file. The next start treats the log as damaged there (ADR 17):
+the broker stays out of its group until its master has replaced what follows.
 """
 
 from dataclasses import dataclass
