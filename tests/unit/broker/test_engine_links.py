@@ -138,7 +138,7 @@ async def test_the_address_of_a_member_is_looked_up_again_after_its_connection_i
     await eventually(lambda: len(engine.used) == 2)
 
 
-async def test_a_broker_that_stops_connects_to_nobody(links, engine):
+async def test_a_broker_that_stops_makes_no_connection(links, engine):
     links.want(OWNER)
     await eventually(lambda: engine.used)
 
