@@ -28,7 +28,7 @@ log = structlog.get_logger()
 class EngineLinks:
     """The connections that the engine has to members; belongs to the loop's thread.
 
-    A member has its broker id. The sequencer has the id 0, whoever it is.
+    A member has its broker id. The sequencer has the id 0.
     """
 
     def __init__(self, broker: "Broker") -> None:
@@ -106,6 +106,8 @@ class EngineLinks:
 
     async def _pause(self, member_id: int) -> None:
         await asyncio.sleep(PAUSE_S)
+        # The engine may ask again at once.
+        self._tasks.pop(member_id, None)
         self._allow(member_id)
 
     def _allow(self, member_id: int) -> None:
@@ -125,7 +127,7 @@ async def _open(address: str) -> socket.socket:
     """Open a connection that does not wait.
 
     Raises:
-        OSError: nobody listens there.
+        OSError: no peer listens there.
     """
     loop = asyncio.get_running_loop()
     host, port = split_address(address)

@@ -461,7 +461,9 @@ impl HotPath {
         }
     }
 
-    pub(crate) fn has_link(&self, member: u64) -> bool {
+    /// Whether requests are forwarded to a member.
+    #[must_use]
+    pub fn has_link(&self, member: u64) -> bool {
         self.links.read().contains(&member)
     }
 
