@@ -2,7 +2,7 @@
 
 A database whose schema or settings a test has changed is dropped. So is one that was used often,
 since deleted rows make tables grow. One connection to each database is kept for as long as it is
-used: a new one reads the catalog anew, which takes two thirds of the time to empty it.
+used: a new one reads the catalog first, which takes two thirds of the time to empty it.
 """
 
 from collections.abc import Iterator

@@ -7,13 +7,11 @@ use std::sync::Arc;
 
 use regent_commitlog::{FlushMode, QueueRead, Store, StoreConfig};
 use regent_hotpath::{
-    Connection, DecodedSend, HotPath, HotPathConfig, LeadingQueues, LeadingSegment, Received,
-    Topic, append_send,
+    Connection, DecodedSend, HotPath, LeadingQueues, LeadingSegment, Received, Topic, append_send,
 };
-use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
+use regent_remoting::Encoding;
+use regent_testing::{NOW_MS, decode, hot_path, send, set_orders};
 use tempfile::TempDir;
-
-const NOW_MS: i64 = 1_758_000_000_000;
 
 struct Fixture {
     store: Store,
@@ -29,24 +27,8 @@ impl Fixture {
         config.segment_size_bytes = 32 << 20;
         config.queue_file_size_bytes = 200_000;
         config.flush_mode = flush_mode;
-        let hot = HotPath::new(HotPathConfig {
-            broker_name: "broker-a".to_owned(),
-            cluster_name: "cluster-1".to_owned(),
-            region: "DefaultRegion".to_owned(),
-            trace_on: true,
-            store_host: "10.0.0.1:10911".parse().unwrap(),
-            frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
-            seed: 1,
-        });
-        hot.set_topic(
-            "Orders",
-            Topic {
-                perm: 6,
-                read_queue_count: 4,
-                write_queue_count: 4,
-                leading: None,
-            },
-        );
+        let hot = hot_path(1);
+        set_orders(&hot, 4);
         let store = Store::open(config, NOW_MS).unwrap();
         Self {
             store,
@@ -67,44 +49,6 @@ impl Fixture {
             .unwrap();
         received
     }
-}
-
-fn send(encoding: Encoding, opaque: i32, queue_id: &str, body: &[u8]) -> Vec<u8> {
-    let fields = Fields {
-        code: 310,
-        language: Language::JAVA,
-        version: 479,
-        opaque,
-        flag: 0,
-        remark: None,
-    };
-    let mut out = Vec::new();
-    let mut writer = FrameWriter::begin(&mut out, encoding, &fields);
-    for (key, value) in [
-        ("a", "pg"),
-        ("b", "Orders"),
-        ("c", "TBW102"),
-        ("d", "4"),
-        ("e", queue_id),
-        ("f", "0"),
-        ("g", "1758000000000"),
-        ("h", "0"),
-        ("i", "UNIQ_KEY\u{1}7F0000010A2B\u{2}WAIT\u{1}true\u{2}"),
-        ("j", "0"),
-        ("m", "false"),
-    ] {
-        writer.ext(key, value);
-    }
-    writer.finish(body).unwrap();
-    out
-}
-
-fn decode(bytes: &[u8]) -> Vec<Command> {
-    let mut commands = Vec::new();
-    Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT)
-        .receive(bytes, &mut commands)
-        .unwrap();
-    commands
 }
 
 /// A conversation of both encodings, hot and cold, as one stream.

@@ -5,16 +5,17 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use regent_commitlog::{NewMessage, Store, StoreConfig};
+use regent_commitlog::{NewMessage, Store};
 use regent_hotpath::{
-    Connection, Grant, Granted, GrantedFilter, HotPath, HotPathConfig, LeadingQueues,
-    LeadingSegment, PARKED_OF_CONNECTION_MAX, ParkedPull, PullAnswers, PullFilter, PullKind,
-    Received, Taker, Topic, WaitingPull,
+    Connection, Grant, Granted, GrantedFilter, HotPath, LeadingQueues, LeadingSegment,
+    PARKED_OF_CONNECTION_MAX, ParkedPull, PullAnswers, PullFilter, PullKind, Received, WaitingPull,
 };
-use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
+use regent_remoting::{Command, Encoding, Fields};
+use regent_testing::{
+    NOW_MS, decode, fields, frame, grant, hot_path, open_store, set_orders, taker,
+};
 use tempfile::TempDir;
 
-const NOW_MS: i64 = 1_758_000_000_000;
 const COMMIT: i32 = 1;
 const SUSPEND: i32 = 2;
 const FOUND: i32 = 0;
@@ -34,25 +35,9 @@ type Turn = (Vec<Command>, Option<ParkedPull>);
 impl Fixture {
     fn new() -> Self {
         let dir = TempDir::new().unwrap();
-        let mut config = StoreConfig::new(dir.path());
-        config.segment_size_bytes = 32 << 20;
-        let store = Store::open(config, NOW_MS).unwrap();
-        let hot = HotPath::new(HotPathConfig {
-            broker_name: "broker-a".to_owned(),
-            cluster_name: "cluster-1".to_owned(),
-            region: "DefaultRegion".to_owned(),
-            trace_on: true,
-            store_host: "10.0.0.1:10911".parse().unwrap(),
-            frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
-            seed: 1,
-        });
-        let topic = Topic {
-            perm: 6,
-            read_queue_count: 4,
-            write_queue_count: 4,
-            leading: None,
-        };
-        hot.set_topic("Orders", topic);
+        let store = open_store(dir.path(), 32 << 20, NOW_MS);
+        let hot = hot_path(1);
+        set_orders(&hot, 4);
         let fixture = Self {
             store,
             hot,
@@ -85,16 +70,9 @@ impl Fixture {
             filter: PullFilter::Registered { version: 1 },
         };
         let grant = Grant {
-            read_queue_count: 4,
             filter: tags.map(GrantedFilter::Tags),
-            count_max: 32,
-            bytes_max: 1 << 18,
-            suggested_broker_id: 0,
-            parked_ms: None,
-            moves_consumers: true,
-            facts_version: self.hot.facts_version(),
             leading,
-            pop: None,
+            ..grant(&self.hot, 4)
         };
         let granted = Arc::new(Granted::new(&kind, grant));
         self.hot.grant_pulls(&granted);
@@ -143,7 +121,7 @@ impl Fixture {
     fn receive(&self, connection: &mut Connection, pull: &[u8]) -> (Vec<u8>, Received) {
         let mut received = Received::default();
         let mut answers = PullAnswers::default();
-        let taker = taker(&mut answers);
+        let taker = taker(&mut answers, 0);
         connection
             .receive_pulls(&self.hot, &self.store, pull, NOW_MS, &mut received, taker)
             .unwrap();
@@ -157,7 +135,7 @@ impl Fixture {
             let connection = connections.iter_mut().find(|it| it.id() == id).unwrap();
             let mut received = Received::default();
             let mut answers = PullAnswers::default();
-            let taker = taker(&mut answers);
+            let taker = taker(&mut answers, 0);
             connection.answer_parked(&self.hot, &self.store, &mut received, taker, NOW_MS);
             turns.push((id, bytes(&answers, &received), received.unchecked));
         }
@@ -176,26 +154,9 @@ impl Fixture {
     }
 }
 
-fn taker<'t, 's>(answers: &'t mut PullAnswers<'s>) -> Taker<'t, 's> {
-    Taker {
-        bytes_max: 1 << 18,
-        answer_bytes_max: usize::MAX,
-        answers,
-        elapsed_ms: 0,
-    }
-}
-
 fn bytes(answers: &PullAnswers<'_>, received: &Received) -> Vec<u8> {
     let written: Vec<_> = answers.rest(0).collect();
     [written.concat(), received.replies.clone()].concat()
-}
-
-fn decode(bytes: &[u8]) -> Vec<Command> {
-    let mut commands = Vec::new();
-    Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT)
-        .receive(bytes, &mut commands)
-        .unwrap();
-    commands
 }
 
 fn pull(opaque: i32, queue_id: i32, offset: u64, sys_flag: i32) -> Vec<u8> {
@@ -220,36 +181,29 @@ fn pull_of(
     more: &[(&str, &str)],
 ) -> Vec<u8> {
     let fields = Fields {
-        code: 11,
-        language: Language::JAVA,
         version,
-        opaque,
-        flag: 0,
-        remark: None,
+        ..fields(11, opaque)
     };
-    let mut out = Vec::new();
     let encoding = match opaque % 2 {
         0 => Encoding::Json,
         _ => Encoding::RocketMq,
     };
-    let mut writer = FrameWriter::begin(&mut out, encoding, &fields);
-    for (key, value) in [
+    let (queue_id, offset, sys_flag) = (
+        queue_id.to_string(),
+        offset.to_string(),
+        sys_flag.to_string(),
+    );
+    let first = [
         ("consumerGroup", "g"),
         ("topic", "Orders"),
-        ("queueId", &queue_id.to_string()),
-        ("queueOffset", &offset.to_string()),
+        ("queueId", &*queue_id),
+        ("queueOffset", &*offset),
         ("maxMsgNums", "32"),
-        ("sysFlag", &sys_flag.to_string()),
+        ("sysFlag", &*sys_flag),
         ("suspendTimeoutMillis", "15000"),
         ("subVersion", "1"),
-    ] {
-        writer.ext(key, value);
-    }
-    for &(key, value) in more {
-        writer.ext(key, value);
-    }
-    writer.finish(&[]).unwrap();
-    out
+    ];
+    frame(&fields, encoding, &[&first, more].concat(), &[])
 }
 
 fn codes(answers: &[Command]) -> Vec<(i32, i32)> {
@@ -321,7 +275,7 @@ fn a_pull_whose_grant_has_changed_is_checked_once_and_then_goes_on() {
         &fixture.hot,
         &fixture.store,
         &mut received,
-        taker(&mut answers),
+        taker(&mut answers, 0),
         NOW_MS,
     );
     let unchecked = received.unchecked.take().unwrap();
@@ -329,7 +283,7 @@ fn a_pull_whose_grant_has_changed_is_checked_once_and_then_goes_on() {
     assert_eq!(unchecked.request().unwrap().ext["queueId"], "2");
     let granted = fixture.grant(None);
     let (mut received, mut answers) = (Received::default(), PullAnswers::default());
-    let taker = taker(&mut answers);
+    let taker = taker(&mut answers, 0);
     consumer.resume(
         &fixture.hot,
         &fixture.store,
@@ -452,7 +406,7 @@ fn a_pull_that_should_wait_on_is_refused_once_others_have_taken_its_room() {
     }
 
     let (mut received, mut answers) = (Received::default(), PullAnswers::default());
-    let taker = taker(&mut answers);
+    let taker = taker(&mut answers, 0);
     consumer.resume(
         &fixture.hot,
         &fixture.store,

@@ -12,16 +12,17 @@ use ahash::AHashSet;
 use regent_commitlog::{NewMessage, Store, StoreConfig};
 use regent_hotpath::{
     Beginning, Change, Connection, FinishedPart, Former, Grant, Granted, GrantedFilter, Hold,
-    HotPath, HotPathConfig, LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter,
-    PullKind, Received, Reigning, Taker, Topic, decode_state,
+    HotPath, LeadingQueues, LeadingSegment, PopGrant, PullAnswers, PullFilter, PullKind, Received,
+    Reigning, Taker, decode_state,
 };
-use regent_remoting::{Command, Decoder, Encoding, limits};
+use regent_remoting::{Command, Encoding};
 use regent_share::{Body, Delivery, Disposition, Policy, Record, Snapshot};
+use regent_testing::{NOW_MS, grant, hot_path, set_orders, taker};
 use tempfile::TempDir;
 
 mod popping;
 
-use popping::{FOUND, INVISIBLE_MS, LANE, NOW_MS, Popped, ack, bodies, decode, popped, records};
+use popping::{FOUND, INVISIBLE_MS, LANE, Popped, ack, bodies, decode, popped, records};
 
 const BODY_SIZE_MAX: usize = 4 << 20;
 const SYSTEM_ERROR: i32 = 1;
@@ -48,22 +49,8 @@ fn open(dir: &Path, is_acting: bool, body_size_max: usize) -> (Store, HotPath) {
     config.segment_size_bytes = 8 << 20;
     config.message_body_size_max = body_size_max;
     let store = Store::open(config, NOW_MS).unwrap();
-    let hot = HotPath::new(HotPathConfig {
-        broker_name: "broker-a".to_owned(),
-        cluster_name: "cluster-1".to_owned(),
-        region: "DefaultRegion".to_owned(),
-        trace_on: true,
-        store_host: "10.0.0.1:10911".parse().unwrap(),
-        frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
-        seed: 1,
-    });
-    let topic = Topic {
-        perm: 6,
-        read_queue_count: 2,
-        write_queue_count: 2,
-        leading: None,
-    };
-    hot.set_topic("Orders", topic);
+    let hot = hot_path(1);
+    set_orders(&hot, 2);
     let reigning = Reigning {
         topic: LANE.to_owned(),
         epoch: 0,
@@ -166,20 +153,15 @@ impl Fixture {
             },
         };
         let grant = Grant {
-            read_queue_count: 2,
             filter: tags.map(GrantedFilter::Tags),
-            count_max: 32,
-            bytes_max: 1 << 18,
-            suggested_broker_id: 0,
-            parked_ms: None,
             moves_consumers: false,
-            facts_version: self.hot.facts_version(),
             leading,
             pop: Some(PopGrant {
                 retries: Vec::new(),
                 may_forward: false,
                 priority_percent: 0,
             }),
+            ..grant(&self.hot, 2)
         };
         let granted = Arc::new(Granted::new(&kind, grant));
         self.hot.grant_pulls(&granted);
@@ -228,12 +210,7 @@ impl Fixture {
     }
 
     fn taker<'t, 's>(&self, answers: &'t mut PullAnswers<'s>) -> Taker<'t, 's> {
-        Taker {
-            bytes_max: 1 << 18,
-            answer_bytes_max: usize::MAX,
-            answers,
-            elapsed_ms: self.elapsed_ms,
-        }
+        taker(answers, self.elapsed_ms)
     }
 
     /// What comes back for some requests that arrive together.
@@ -986,9 +963,7 @@ fn a_delivery_waits_for_a_record_of_its_own_where_another_broker_may_lead() {
     assert!(answers.is_empty());
     assert_eq!(received.deferred_position, fixture.store.max_position());
     assert!(received.deferred_position > end);
-    let mut held = Vec::new();
-    let mut decoder = Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT);
-    decoder.receive(&received.deferred, &mut held).unwrap();
+    let held = regent_testing::decode(&received.deferred);
     assert_eq!(bodies(&popped(&held[0])), [b"a", b"b"]);
     let end = fixture.store.max_position();
     let (answers, received) = fixture.ask(&mut consumer, &[pop(32, "")]);

@@ -5,13 +5,12 @@
 use std::path::Path;
 
 use ahash::AHashSet;
-use regent_commitlog::{RecordView, Store, StoreConfig};
-use regent_hotpath::{Beginning, HotPath, HotPathConfig, Reigning};
-use regent_remoting::limits;
+use regent_commitlog::{RecordView, Store};
+use regent_hotpath::{Beginning, HotPath, Reigning};
 use regent_share::{Body, Decoded, Policy, Record, Records, VERSION};
+use regent_testing::{NOW_MS, hot_path, open_store};
 use tempfile::TempDir;
 
-const NOW_MS: i64 = 1_758_000_000_000;
 const LANE: &str = "rmq_sys_SHARE_STATE_cluster-1";
 const SEGMENT_SIZE: u64 = 8 << 20;
 const QUEUE_COUNT: i32 = 3;
@@ -117,19 +116,7 @@ impl Broker {
 }
 
 fn open(dir: &Path) -> (Store, HotPath) {
-    let mut config = StoreConfig::new(dir);
-    config.segment_size_bytes = SEGMENT_SIZE;
-    let store = Store::open(config, NOW_MS).unwrap();
-    let hot = HotPath::new(HotPathConfig {
-        broker_name: "broker-a".to_owned(),
-        cluster_name: "cluster-1".to_owned(),
-        region: "DefaultRegion".to_owned(),
-        trace_on: true,
-        store_host: "10.0.0.1:10911".parse().unwrap(),
-        frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
-        seed: 1,
-    });
-    (store, hot)
+    (open_store(dir, SEGMENT_SIZE, NOW_MS), hot_path(1))
 }
 
 /// OI-10: at each position the lane has only records of the version of the last VERSION record before it.

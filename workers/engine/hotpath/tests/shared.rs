@@ -10,21 +10,21 @@ use std::sync::Arc;
 
 use ahash::AHashSet;
 use fastrand::Rng;
-use regent_commitlog::{AppendError, NewMessage, Store, StoreConfig, StoreError};
+use regent_commitlog::{AppendError, NewMessage, Store, StoreError};
 use regent_hotpath::{
-    Appending, Beginning, Change, Connection, Forward, Grant, Granted, HotPath, HotPathConfig,
-    MemberAnswer, PopGrant, Proposal, PullAnswers, PullFilter, PullKind, Received, Reigning,
-    SEQUENCER, Taker, Topic,
+    Appending, Beginning, Change, Connection, Forward, Grant, Granted, HotPath, MemberAnswer,
+    PopGrant, Proposal, PullAnswers, PullFilter, PullKind, Received, Reigning, SEQUENCER,
 };
-use regent_remoting::{Command, Header, Text, limits};
+use regent_remoting::{Command, Header, Text};
 use regent_share::{
     Body, Decoded, Delivery, Entry, Handle, Policy, Ranges, Record, Records, Snapshot, SnapshotRun,
 };
+use regent_testing::{NOW_MS, grant, open_store, set_orders, taker};
 use tempfile::TempDir;
 
 mod popping;
 
-use popping::{FOUND, INVISIBLE_MS, LANE, NOW_MS, Popped, ack, bodies, decode, popped, records};
+use popping::{FOUND, INVISIBLE_MS, LANE, Popped, ack, bodies, decode, popped, records};
 
 const MASTER: u64 = 1;
 const REPLICA: u64 = 2;
@@ -54,22 +54,8 @@ struct Group {
 }
 
 fn hot_path(seed: u64) -> HotPath {
-    let hot = HotPath::new(HotPathConfig {
-        broker_name: "broker-a".to_owned(),
-        cluster_name: "cluster-1".to_owned(),
-        region: "DefaultRegion".to_owned(),
-        trace_on: true,
-        store_host: "10.0.0.1:10911".parse().unwrap(),
-        frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
-        seed,
-    });
-    let topic = Topic {
-        perm: 6,
-        read_queue_count: 2,
-        write_queue_count: 2,
-        leading: None,
-    };
-    hot.set_topic("Orders", topic);
+    let hot = regent_testing::hot_path(seed);
+    set_orders(&hot, 2);
     hot.set_deferring(true);
     hot
 }
@@ -95,9 +81,7 @@ impl Group {
 
     fn in_mode(is_shared: bool) -> Self {
         let dir = TempDir::new().unwrap();
-        let mut config = StoreConfig::new(dir.path());
-        config.segment_size_bytes = 8 << 20;
-        let store = Store::open(config, NOW_MS).unwrap();
+        let store = open_store(dir.path(), 8 << 20, NOW_MS);
         store.set_confirmed_position(Some(0));
         let members = [MASTER, REPLICA].map(|id| Member {
             id,
@@ -196,12 +180,7 @@ impl Group {
     ) -> (Vec<Command>, Received) {
         member.hot.grant_pulls(&granted(&member.hot));
         let (mut received, mut answers) = (Received::default(), PullAnswers::default());
-        let taker = Taker {
-            bytes_max: 1 << 18,
-            answer_bytes_max: usize::MAX,
-            answers: &mut answers,
-            elapsed_ms: self.elapsed_ms,
-        };
+        let taker = taker(&mut answers, self.elapsed_ms);
         let (hot, store) = (&member.hot, &self.store);
         connection
             .receive_pulls(hot, store, bytes, self.now_ms, &mut received, taker)
@@ -301,20 +280,14 @@ fn granted(hot: &HotPath) -> Arc<Granted> {
         },
     };
     let grant = Grant {
-        read_queue_count: 2,
-        filter: None,
-        count_max: 32,
-        bytes_max: 1 << 18,
-        suggested_broker_id: 0,
         parked_ms: Some(0),
         moves_consumers: false,
-        facts_version: hot.facts_version(),
-        leading: None,
         pop: Some(PopGrant {
             retries: Vec::new(),
             may_forward: true,
             priority_percent: 0,
         }),
+        ..grant(hot, 2)
     };
     Arc::new(Granted::new(&kind, grant))
 }

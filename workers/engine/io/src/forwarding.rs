@@ -173,7 +173,10 @@ impl<A: HotAccess> Driver<A> {
             peer.client.drop_held(answered.size);
             peer.active_ms = elapsed_ms();
             if !answered.again.is_empty() {
-                answered.again.iter().for_each(|request| peer.add_cold(request));
+                answered
+                    .again
+                    .iter()
+                    .for_each(|request| peer.add_cold(request));
                 let what = What::Requests(answered.again);
                 self.mail.report(Event { client, what });
             }

@@ -10,18 +10,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::RwLock;
-use regent_commitlog::{Store, StoreConfig};
+use regent_commitlog::Store;
 use regent_hotpath::{
-    Connection, Grant, Granted, HotPath, HotPathConfig, PullAnswers, PullFilter, PullKind,
-    Received, Taker, Topic,
+    Connection, Granted, HotPath, PullAnswers, PullFilter, PullKind, Received, Taker,
 };
 use regent_io::{Batch, Clients, Event, HotAccess, Unusable, What};
-use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
+use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, limits};
+use regent_testing::{decode, fields, frame, grant, hot_path, open_store, set_orders};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(30);
-const SEND: i32 = 310;
 const PULL: i32 = 11;
 const COLD: i32 = 34;
 const COMMIT: i32 = 1;
@@ -58,44 +57,16 @@ struct Broker {
 }
 
 fn shared(dir: &TempDir) -> Arc<Shared> {
-    let mut config = StoreConfig::new(dir.path());
-    config.segment_size_bytes = 64 << 20;
-    let store = Store::open(config, 0).unwrap();
-    let hot = HotPath::new(HotPathConfig {
-        broker_name: "broker-a".to_owned(),
-        cluster_name: "cluster-1".to_owned(),
-        region: "DefaultRegion".to_owned(),
-        trace_on: true,
-        store_host: "10.0.0.1:10911".parse().unwrap(),
-        frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
-        seed: 1,
-    });
-    let topic = Topic {
-        perm: 6,
-        read_queue_count: 4,
-        write_queue_count: 4,
-        leading: None,
-    };
-    hot.set_topic("Orders", topic);
+    let store = open_store(dir.path(), 64 << 20, 0);
+    let hot = hot_path(1);
+    set_orders(&hot, 4);
     let kind = PullKind {
         code: PULL,
         group: "g",
         topic: "Orders",
         filter: PullFilter::Registered { version: 1 },
     };
-    let grant = Grant {
-        read_queue_count: 4,
-        filter: None,
-        count_max: 32,
-        bytes_max: 1 << 18,
-        suggested_broker_id: 0,
-        parked_ms: None,
-        moves_consumers: true,
-        facts_version: hot.facts_version(),
-        leading: None,
-        pop: None,
-    };
-    hot.grant_pulls(&Arc::new(Granted::new(&kind, grant)));
+    hot.grant_pulls(&Arc::new(Granted::new(&kind, grant(&hot, 4))));
     Arc::new(Shared {
         hot,
         store: RwLock::new(Some(store)),
@@ -208,39 +179,8 @@ impl Peer {
     }
 }
 
-fn frame(code: i32, opaque: i32, encoding: Encoding, ext: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-    let fields = Fields {
-        code,
-        language: Language::JAVA,
-        version: 479,
-        opaque,
-        flag: 0,
-        remark: None,
-    };
-    let mut out = Vec::new();
-    let mut writer = FrameWriter::begin(&mut out, encoding, &fields);
-    for (key, value) in ext {
-        writer.ext(key, value);
-    }
-    writer.finish(body).unwrap();
-    out
-}
-
 fn send(opaque: i32, encoding: Encoding, body: &[u8]) -> Vec<u8> {
-    let ext = [
-        ("a", "pg"),
-        ("b", "Orders"),
-        ("c", "TBW102"),
-        ("d", "4"),
-        ("e", "1"),
-        ("f", "0"),
-        ("g", "1758000000000"),
-        ("h", "0"),
-        ("i", "UNIQ_KEY\u{1}7F0000010A2B\u{2}WAIT\u{1}true\u{2}"),
-        ("j", "0"),
-        ("m", "false"),
-    ];
-    frame(SEND, opaque, encoding, &ext, body)
+    regent_testing::send(encoding, opaque, "1", body)
 }
 
 fn pull(opaque: i32, offset: u64, flags: i32, commit: u64) -> Vec<u8> {
@@ -256,22 +196,18 @@ fn pull(opaque: i32, offset: u64, flags: i32, commit: u64) -> Vec<u8> {
         ("suspendTimeoutMillis", "20000"),
         ("subVersion", "1"),
     ];
-    frame(PULL, opaque, Encoding::Json, &ext, &[])
+    frame(&fields(PULL, opaque), Encoding::Json, &ext, &[])
 }
 
 fn cold(opaque: i32) -> Vec<u8> {
-    frame(COLD, opaque, Encoding::Json, &[], &[])
+    frame(&fields(COLD, opaque), Encoding::Json, &[], &[])
 }
 
 /// Answer a request as its owner does.
 fn answer(opaque: i32, body: &[u8]) -> [regent_io::Bytes; 2] {
     let fields = Fields {
-        code: SYSTEM_ERROR,
-        language: Language::JAVA,
-        version: 479,
-        opaque,
         flag: 1,
-        remark: None,
+        ..fields(SYSTEM_ERROR, opaque)
     };
     let mut head = Vec::new();
     let writer = FrameWriter::begin(&mut head, Encoding::Json, &fields);
@@ -347,9 +283,7 @@ fn the_thread_answers_a_conversation_as_the_core_does_that_is_driven_by_hand() {
     writer.join().unwrap();
 
     let by_request = |bytes: &[u8]| {
-        let mut commands = Vec::new();
-        let mut decoder = Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT);
-        decoder.receive(bytes, &mut commands).unwrap();
+        let mut commands = decode(bytes);
         commands.sort_by_key(|command| command.opaque);
         commands
     };

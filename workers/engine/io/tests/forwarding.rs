@@ -43,6 +43,8 @@ impl HotAccess for Shared {
     fn with<T>(&self, work: impl FnOnce(&Store) -> T) -> Result<T, Unusable> {
         Ok(work(&self.store))
     }
+
+    fn send_appended(&self) {}
 }
 
 /// A replica of a group whose master owns the share queue.
@@ -131,6 +133,7 @@ impl Replica {
             pop: Some(PopGrant {
                 retries: Vec::new(),
                 may_forward: true,
+                priority_percent: 0,
             }),
         };
         hot.grant_pulls(&Arc::new(Granted::new(&kind, grant)));

@@ -2,10 +2,10 @@
 
 use regent_commitlog::{RecordView, Store};
 use regent_hotpath::{PullAnswers, Received};
-use regent_remoting::{Command, Decoder, Encoding, Fields, FrameWriter, Language, limits};
+use regent_remoting::{Command, Encoding, Fields};
 use regent_share::{Decoded, Record, Records};
+use regent_testing::{fields, frame};
 
-pub(crate) const NOW_MS: i64 = 1_758_000_000_000;
 pub(crate) const LANE: &str = "rmq_sys_SHARE_STATE_cluster-1";
 /// For how long a delivery hides its messages.
 pub(crate) const INVISIBLE_MS: i64 = 60_000;
@@ -26,10 +26,7 @@ pub(crate) fn decode(answers: &PullAnswers<'_>, received: &Received) -> Vec<Comm
     answers
         .rest(0)
         .for_each(|piece| bytes.extend_from_slice(piece));
-    let mut commands = Vec::new();
-    let mut decoder = Decoder::new(limits::FRAME_SIZE_MAX_DEFAULT);
-    decoder.receive(&bytes, &mut commands).unwrap();
-    commands
+    regent_testing::decode(&bytes)
 }
 
 /// The messages of an answer, with handles as Java's client makes them.
@@ -78,20 +75,10 @@ pub(crate) fn offsets(info: &str, queue_id: i32) -> Vec<u64> {
 
 pub(crate) fn request(code: i32, ext: &[(&str, &str)]) -> Vec<u8> {
     let fields = Fields {
-        code,
-        language: Language::JAVA,
         version: 513,
-        opaque: 7,
-        flag: 0,
-        remark: None,
+        ..fields(code, 7)
     };
-    let mut out = Vec::new();
-    let mut writer = FrameWriter::begin(&mut out, Encoding::Json, &fields);
-    for (key, value) in ext {
-        writer.ext(key, value);
-    }
-    writer.finish(&[]).unwrap();
-    out
+    frame(&fields, Encoding::Json, ext, &[])
 }
 
 /// A POP that was made at a time.

@@ -6,9 +6,10 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
 use parking_lot::Mutex;
-use regent_commitlog::{NewMessage, Store, StoreConfig};
-use regent_hotpath::{Grant, Granted, HotPath, HotPathConfig, PullFilter, PullKind, Topic};
-use regent_remoting::{Encoding, Fields, FrameWriter, Language, limits};
+use regent_commitlog::{NewMessage, Store};
+use regent_hotpath::{Granted, HotPath, PullFilter, PullKind};
+use regent_remoting::Encoding;
+use regent_testing::{fields, frame, grant, hot_path, open_store, set_orders};
 use tempfile::TempDir;
 
 use super::*;
@@ -35,44 +36,16 @@ impl HotAccess for Shared {
 
 fn shared() -> Shared {
     let dir = TempDir::new().unwrap();
-    let mut config = StoreConfig::new(dir.path());
-    config.segment_size_bytes = 32 << 20;
-    let hot = HotPath::new(HotPathConfig {
-        broker_name: "broker-a".to_owned(),
-        cluster_name: "cluster-1".to_owned(),
-        region: "DefaultRegion".to_owned(),
-        trace_on: true,
-        store_host: "10.0.0.1:10911".parse().unwrap(),
-        frame_size_max: limits::FRAME_SIZE_MAX_DEFAULT,
-        seed: 1,
-    });
-    let topic = Topic {
-        perm: 6,
-        read_queue_count: 1,
-        write_queue_count: 1,
-        leading: None,
-    };
-    hot.set_topic("Orders", topic);
+    let hot = hot_path(1);
+    set_orders(&hot, 1);
     let kind = PullKind {
         code: 11,
         group: "g",
         topic: "Orders",
         filter: PullFilter::Registered { version: 1 },
     };
-    let grant = Grant {
-        read_queue_count: 1,
-        filter: None,
-        count_max: 32,
-        bytes_max: 1 << 18,
-        suggested_broker_id: 0,
-        parked_ms: None,
-        moves_consumers: true,
-        facts_version: hot.facts_version(),
-        leading: None,
-        pop: None,
-    };
-    hot.grant_pulls(&Arc::new(Granted::new(&kind, grant)));
-    let store = Store::open(config, 0).unwrap();
+    hot.grant_pulls(&Arc::new(Granted::new(&kind, grant(&hot, 1))));
+    let store = open_store(dir.path(), 32 << 20, 0);
     let body = vec![b'x'; 50_000];
     for _ in 0..2 {
         let message = NewMessage::new("Orders", 0, &body);
@@ -101,21 +74,7 @@ fn connect(driver: &mut Driver<Shared>) -> (UnixStream, u64) {
 }
 
 fn request(code: i32, ext: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-    let fields = Fields {
-        code,
-        language: Language::JAVA,
-        version: 479,
-        opaque: 1,
-        flag: 0,
-        remark: None,
-    };
-    let mut out = Vec::new();
-    let mut writer = FrameWriter::begin(&mut out, Encoding::Json, &fields);
-    for (key, value) in ext {
-        writer.ext(key, value);
-    }
-    writer.finish(body).unwrap();
-    out
+    frame(&fields(code, 1), Encoding::Json, ext, body)
 }
 
 fn pull() -> Vec<u8> {
