@@ -15,6 +15,7 @@ from tests.integration.replication.sharing import (
     share,
     shared_pair,
 )
+from tests.waiting import eventually
 
 
 async def test_o28_a_pop_at_a_replica_is_answered_by_the_owner_and_acknowledged_there(group):
@@ -72,6 +73,14 @@ async def test_messages_for_a_client_that_has_left_go_to_another_consumer_at_onc
     leaving.start(RequestCode.POP_MESSAGE, pop_fields("orders", pollTime=WAIT_MS))
     await await_waiting(group, 1)
     leaving.writer.close()
+
+    async def has_left():
+        # An answer before that is lost, and its messages come again after their time.
+        asked = {"consumerGroup": "g"}
+        told = await group.client(2).call(RequestCode.GET_CONSUMER_CONNECTION_LIST, asked)
+        return told.code == ResponseCode.CONSUMER_NOT_ONLINE
+
+    await eventually(has_left)
     await send_many(group, 1, 2)
 
     found = await receive(await consumer(group, 1), 2)
