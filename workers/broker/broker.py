@@ -150,9 +150,8 @@ class Broker:
         self.last_copies, self.escape_lock = LastCopies(), asyncio.Lock()
         self.store_host = (settings.advertised_ip, settings.listen_port)
         self.hot = self._build_hot_path()
-        self.share_incidents = ShareIncidents(self._log_epoch)
+        self.share_incidents, self.engine_links = ShareIncidents(self._log_epoch), EngineLinks(self)
         self.member_shares, self.shared_pops = MemberShares(self), SharedPops(self)
-        self.engine_links = EngineLinks(self)
         self.name_servers: NameServers | None = None
         # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
