@@ -202,6 +202,8 @@ class _Turns:
 
     received_s: list[float] = field(default_factory=list)
     changed_s: list[float] = field(default_factory=list)
+    is_over: bool = False
+    """Ends the clients, each after the answer that it waits for."""
 
     def gap_ms(self, changed_s: float) -> float | None:
         """Return the longest pause around a change of the owner."""
@@ -216,7 +218,11 @@ async def _take_turns(group: OurGroup, master: Member, replica: Member) -> list[
     database = open_database(group.database_url)
     tasks = [
         asyncio.create_task(one)
-        for one in (_produce(master), _consume(turns, master, name), _consume(turns, replica, name))
+        for one in (
+            _produce(turns, master),
+            _consume(turns, master, name),
+            _consume(turns, replica, name),
+        )
     ]
     try:
         async with asyncio.timeout(HAND_OVER_S_MAX):
@@ -225,24 +231,23 @@ async def _take_turns(group: OurGroup, master: Member, replica: Member) -> list[
         reason = f"an owner within {HAND_OVER_S_MAX:.0f} s"
         raise UnsteadyError(len(turns.changed_s), HAND_OVER_COUNT, reason) from error
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        turns.is_over = True
+        await asyncio.gather(*tasks)
         await database.dispose()
     gaps = [turns.gap_ms(at) for at in turns.changed_s]
     return [gap for gap in gaps if gap is not None]
 
 
-async def _produce(master: Member) -> None:
+async def _produce(turns: _Turns, master: Member) -> None:
     client = await Client.connect(master.port)
-    while True:
+    while not turns.is_over:
         await client.call(RequestCode.SEND_MESSAGE_V2, send_fields(TURNS), b"." * BODY_SIZE)
 
 
 async def _consume(turns: _Turns, member: Member, group: str) -> None:
     client = await Client.connect(member.port)
     await client.heartbeat(group, TURNS)
-    while True:
+    while not turns.is_over:
         if await _receive(client, TURNS, group, pollTime=1_000):
             turns.received_s.append(time.perf_counter())
 
