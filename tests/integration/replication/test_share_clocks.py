@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain.share_queue import ShareQueueName
 from tests.integration.broker.hand_clock import HandClock
-from tests.integration.broker.popping import ack, bodies
+from tests.integration.broker.popping import ack
 from tests.integration.replication.share_members import CONSUMERS, NAMES, Members
 from tests.integration.replication.sharing import lease_of, receive
 from tests.waiting import eventually
@@ -39,11 +39,12 @@ def owners(members):
 
 @pytest.mark.parametrize("step_ms", [HOUR_MS, -HOUR_MS])
 async def test_o24_a_wall_clock_that_jumps_makes_no_second_owner(clocked, group, step_ms):
-    # Q18: leases end by clocks that are never set, and by that of Postgres.
+    # Q18: leases end by clocks that are never set, and by that of Postgres. Deliveries end by the
+    # wall clock. The engine's does not jump here, so a delivery of the agent may end at once.
     members, clocks = clocked
     await members.send(MASTER, 4)
     consumer = await members[OWNER].consume()
-    found = await receive(consumer, 4)
+    found = {one.body: one for one in await receive(consumer, 4)}
     await eventually(lambda: owners(members) == [[OWNER], [OWNER]])
     epochs = [(await lease_of(group, name)).epoch for name in LEASES]
 
@@ -58,9 +59,8 @@ async def test_o24_a_wall_clock_that_jumps_makes_no_second_owner(clocked, group,
 
         await eventually(is_renewed)
         more = await members.send(MASTER, 2, start=10 * broker_id)
-        fresh = await receive(consumer, 2)
-        assert bodies(fresh) == more
-        found += fresh
+        while not found.keys() >= set(more):
+            found |= {one.body: one for one in await receive(consumer, 1)}
 
     assert [(await lease_of(group, name)).epoch for name in LEASES] == epochs
-    assert {await ack(consumer, one, CONSUMERS) for one in found} == {0}
+    assert {await ack(consumer, one, CONSUMERS) for one in found.values()} == {0}
