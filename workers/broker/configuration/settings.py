@@ -212,7 +212,7 @@ class BrokerSettings:
     sync_from_last_file: bool = _stock("syncFromLastFile", _FLAG, False)
     ha_heartbeat_interval_ms: int = _stock("haSendHeartbeatInterval", _INTERVAL_MS, 5000)
     ha_silence_ms_max: int = _stock("haHousekeepingInterval", _INTERVAL_MS, 20_000)
-    catch_up_rate_max: int = _stock("catchUpRateMax", _bytes(4 << 20, 1 << 40), 64 << 20)
+    catch_up_rate_max: int = _stock("catchUpRateMax", _bytes(4 << 20, 1 << 40), 32 << 20)
     ha_transfer_size_max: int = _stock("haTransferBatchSize", _bytes(1, 4 << 20), 256 << 10)
 
     @property
