@@ -38,8 +38,8 @@ INSERT INTO share_incidents AS kept (
     queue_id, consumer_group_name, reason, outcome, opened_at, resolved_at, resolution)
 SELECT c.name, b.name, r.broker_id, CAST(:life AS bigint), told.resolution IS NULL, told.kind,
        told.epoch, told.lane, told.position, told.topic, told.queue_id, told.consumer_group_name,
-       told.reason, told.outcome, clock_timestamp(),
-       CASE WHEN told.resolution IS NOT NULL THEN clock_timestamp() END, told.resolution
+       told.reason, told.outcome, statement_timestamp(),
+       CASE WHEN told.resolution IS NOT NULL THEN statement_timestamp() END, told.resolution
   FROM told
   JOIN clusters c ON c.name = :cluster_name
   JOIN broker_groups b ON b.cluster_id = c.id AND b.name = :broker_group_name

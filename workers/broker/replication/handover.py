@@ -74,9 +74,10 @@ class Handover:
         self._broker.gate.open()
 
     def _begin(self) -> None:
+        # First: the engine's thread refuses what it serves while writes are blocked.
+        self._broker.gate.shut()
         self._broker.block_writes(WriteBlock.HANDING_OVER)
         self._broker.stop_deliveries()
-        self._broker.gate.shut()
         # Committed offsets are confirmed too, so that the new master has all of them.
         self._journal.write()
 
