@@ -201,7 +201,7 @@ def list_share_incidents(
     queue: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=2**31 - 1))]
     | None = None,
     broker_group: str | None = None,
-    open: Annotated[bool, Parameter(negative="")] = False,  # noqa: A002 - the option's name
+    is_open: Annotated[bool, Parameter(name="--open", negative="")] = False,
     cluster: ClusterName = None,
     limit: Limit = 50,
     options: Options = Options(),
@@ -222,7 +222,7 @@ def list_share_incidents(
         topic: Only incidents of this topic, and of lanes.
         queue: Only incidents of this queue, and of lanes.
         broker_group: Only incidents of this broker group.
-        open: Only incidents that are not over.
+        is_open: Only incidents that are not over.
         cluster: Name of the cluster. Default: all clusters.
         limit: Maximum number of incidents.
         options: Which server, and how to print.
@@ -237,7 +237,7 @@ def list_share_incidents(
         topic=topic,
         queue_id=queue,
         broker_group_name=broker_group,
-        is_open="true" if open else None,
+        is_open="true" if is_open else None,
     )
 
 

@@ -866,7 +866,7 @@ class Broker:
         try:
             note_damage(self.settings.root_dir, position)
         except OSError as error:
-            log.error("damage_not_noted", reason=str(error))  # noqa: TRY400 - the reason is complete
+            log.warning("damage_not_noted", reason=str(error))
             return
         self.rejoining = asyncio.get_running_loop().create_task(self._rejoin(), name="rejoin")
 
