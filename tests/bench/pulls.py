@@ -25,8 +25,9 @@ BLOCK_MEMORY = 64 << 20
 RECORD_OVERHEAD = 192
 """What topic, properties and header of a record take, or a little more."""
 
-IN_FLIGHT = 4
-"""What a reader with some queues keeps asked for; one alone would measure how long a loop turns."""
+IN_FLIGHT = 8
+"""One pull for each queue of a topic by default, as in R7d. Sendfile waits for no request: with few
+pulls in flight, agent and reader wait for one another, and what is measured is how fast they wake."""
 
 QUEUE_ID = "1"
 """Where the loading program sends to."""

@@ -10,6 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from backend.db import share_leases
 from backend.db.pipeline import pipeline_of
+from backend.domain.errors import BrokerGroupBusy
 from backend.domain.share_lease import HeldLease, LeaseHeartbeat, Member, Wish
 from backend.domain.share_queue import ShareQueueName
 from backend.services.share_queue.leases import arbitrate_leases
@@ -52,12 +53,13 @@ async def beat(database, broker_id, *, wanted=(), held=()):
 
 
 async def beat_until_answered(database, broker_id, **what):
-    """Repeat one heartbeat as a member does, whose request or answer was lost."""
+    """Repeat one heartbeat as a member does, whose request or answer was lost, or was refused."""
 
     async def answered():
         try:
             return await beat(database, broker_id, **what)
-        except OperationalError:
+        except (OperationalError, BrokerGroupBusy):
+            # Six tasks without a pause change one row here; members ask once a second.
             return None
 
     return await eventually(answered)
