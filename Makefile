@@ -106,14 +106,13 @@ JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 .PHONY: test soak check $(FAST) $(BUSY) $(CLUSTERS) check-docker
 # Tests with clusters wait for a third of their time. Parts that never wait take that time at a lower
 # priority, so they delay no heartbeat.
-test: ## Run every check there is (about twenty minutes after the set-up)
+test: ## Run every check there is (about fifteen minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
-	  $(MAKE) --no-print-directory -j2 --output-sync=recurse timed-test-cluster timed-check-engine; \
-	  $(MAKE) --no-print-directory -j2 --output-sync=recurse timed-test-integration timed-check-console
+	  $(MAKE) --no-print-directory -j3 --output-sync=recurse $(CLUSTERS:%=timed-%) $(BUSY:%=timed-%)
 
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(if $(filter $*,$(BUSY)),nice -n 10) $(MAKE) --no-print-directory $*
