@@ -27,7 +27,7 @@ RECORD_OVERHEAD = 192
 
 IN_FLIGHT = 8
 """One pull for each queue of a topic by default, as in R7d. Sendfile waits for no request: with few
-pulls in flight, agent and reader wait for one another, and what is measured is how fast they wake."""
+pulls in flight, agent and reader wait for one another, and the figure is how fast they wake."""
 
 QUEUE_ID = "1"
 """Where the loading program sends to."""

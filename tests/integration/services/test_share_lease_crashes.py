@@ -4,6 +4,7 @@ The crash is real: the server of these tests is killed, and started again on its
 """
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -11,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from backend.db import share_leases
 from backend.db.pipeline import pipeline_of
 from backend.domain.errors import BrokerGroupBusy
-from backend.domain.share_lease import HeldLease, LeaseHeartbeat, Member, Wish
+from backend.domain.share_lease import HeldLease, LeaseHeartbeat, LeaseTerms, Member, Wish
 from backend.domain.share_queue import ShareQueueName
 from backend.services.share_queue.leases import arbitrate_leases
 from tests.chaos.databases import Postgres
@@ -21,6 +22,8 @@ from tests.waiting import eventually
 
 NAMES = [ShareQueueName("orders", queue_id, "billing") for queue_id in range(40)]
 MEMBERS = (1, 2, 3)
+TERMS = LeaseTerms(ttl=timedelta(minutes=10), slice=timedelta(minutes=10))
+"""No lease ends, and no owner gives way to a waiter, while Postgres is away."""
 
 
 @pytest.fixture
@@ -49,7 +52,7 @@ async def beat(database, broker_id, *, wanted=(), held=()):
         {name: Wish(0, has_messages=True) for name in wanted},
         {},
     )
-    return await arbitrate_leases(heartbeat, "c", "g", database=database)
+    return await arbitrate_leases(heartbeat, "c", "g", database=database, terms=TERMS)
 
 
 async def beat_until_answered(database, broker_id, **what):
