@@ -32,6 +32,7 @@ class Lane:
 
     def __init__(self):
         self.epochs, self.owners, self.with_messages = {}, {}, set()
+        self.reset_epochs = {}
         self.records = []
 
     def name(self, name):
@@ -49,6 +50,11 @@ class Lane:
         if self.epochs.get(name, 0) == epoch and self.owners.get(name) is not None:
             self.owners[name] = None
             self.records.append(("UNOWN", name, epoch, None))
+
+    def reset(self, name):
+        """Append the snapshot of an operator's reset: its epoch ends the lease of the owner."""
+        self.epochs[name] += 1
+        self.owners[name], self.reset_epochs[name] = None, self.epochs[name]
 
 
 class Shares:
@@ -90,6 +96,9 @@ class Shares:
             if (lane.epochs[name], lane.owners[name]) == (epoch, self.id)
         }
         return self.serving
+
+    def has_ended_by_order(self, name, epoch):
+        return name not in self.lane.epochs or self.lane.reset_epochs.get(name, 0) > epoch
 
     async def own(self, name, epoch, *, ends_at_s=None):
         await self.gate.wait()

@@ -242,6 +242,14 @@ class MemberShares:
         """Return the share queues that this process owns, each with its lease epoch."""
         return {name: one.epoch for name, one in self._owned.items()}
 
+    def has_ended_by_order(self, name: ShareName, epoch: int) -> bool:
+        """Return whether an operator has reset a share queue since an epoch, or deleted it."""
+        found = self._broker.hot.finished_share(*name)
+        if found is None:
+            return True
+        _, reset_epoch, _ = found
+        return reset_epoch > epoch
+
     def owner_of(self, topic: str, queue_id: int, group: str) -> int | None:
         """Return the broker id of the owner by the lane of this member; None without one."""
         return self._broker.hot.share_owner(topic, queue_id, group)
