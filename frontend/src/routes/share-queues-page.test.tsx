@@ -180,6 +180,8 @@ test('a shared queue names its owner and who waits, and is handed over by way of
 
   await user.click(screen.getByRole('button', { name: 'Hand over…' }));
   const dialog = within(await screen.findByRole('dialog'));
+  // An empty field has a meaning, which the form says.
+  expect(dialog.getByPlaceholderText('the master, or another member in sync')).toBeVisible();
   await user.type(dialog.getByLabelText('Next owner'), '3');
   expect(await violations(screen.getByRole('dialog'))).toEqual([]);
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));

@@ -104,6 +104,8 @@ export function fieldOf(name: string, one: Described, known: Known, absence: Wor
   const initial = typeof known.initial === 'string' ? known.initial : '';
   const { lengthMax = null, countMax = 0 } = one;
   const { present } = known;
+  const emptyMeans =
+    isRequired || one.absence === undefined ? {} : { absence: { text: one.absence } };
   switch (known.as ?? (known.choices && one.type !== 'names' ? 'choice' : one.type)) {
     case 'flag':
       return { ...common, kind: 'flag', initial: (known.initial ?? one.initial) === true };
@@ -114,7 +116,7 @@ export function fieldOf(name: string, one: Described, known: Known, absence: Wor
     case 'count':
       return { ...common, ...countField(one, known, without, isRequired) };
     case 'number':
-      return { ...common, ...numberField(one, known, isRequired) };
+      return { ...common, ...numberField(one, known, isRequired), ...emptyMeans };
     case 'choice':
       return { ...common, ...choiceField(one, known, without, isRequired) };
     case 'names':
@@ -128,6 +130,6 @@ export function fieldOf(name: string, one: Described, known: Known, absence: Wor
     case 'time':
       return { ...common, kind: 'time', initial: '', isRequired };
     default:
-      return { ...common, kind: 'text', lengthMax, initial, isRequired };
+      return { ...common, kind: 'text', lengthMax, initial, isRequired, ...emptyMeans };
   }
 }

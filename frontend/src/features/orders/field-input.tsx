@@ -98,6 +98,7 @@ export function FieldInput(props: FieldInputProps) {
       return (
         <TextInput
           {...given}
+          placeholder={'absence' in field && field.absence ? say(t, field.absence) : ''}
           value={text}
           onChange={(event) => onChange(event.currentTarget.value)}
           autoComplete="off"
