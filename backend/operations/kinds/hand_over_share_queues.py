@@ -98,8 +98,9 @@ async def preview(
     heirs = sorted({next_id for _, next_id in present.moves.values()})
     heirs_text = " and ".join(f"broker {one}" for one in heirs) or "no broker"
     count = count_queues(len(present.moves))
+    verb = "goes" if len(present.moves) == 1 else "go"
     return Plan(
-        summary=f"Of {order.broker_group_name} {count} go to {heirs_text}",
+        summary=f"{count} of {order.broker_group_name} {verb} to {heirs_text}",
         risk=Risk.SMALL,
         steps=planned_steps(actions),
         changes=tuple(

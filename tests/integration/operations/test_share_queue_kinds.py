@@ -167,6 +167,8 @@ async def test_o54_a_reset_names_what_is_skipped_and_repeated_and_is_taken_back(
 
     assert done.plan.facts["skipped_count"] == "3"
     assert done.plan.facts["repeated_count"] == "0"
+    never = "Consumer group billing never receives up to 3 messages that it has not finished"
+    assert done.plan.impact == (never,)
     assert {one.name: one.verdict for one in done.plan.checks}["messages in flight"] == "warn"
     assert await ack(consumer, first[1], "billing") == 208
     assert await pop(consumer, "orders", "billing", queueId=0) == []
