@@ -8,7 +8,7 @@ from backend.domain.election import ReplicaReport
 from backend.domain.errors import BrokerGroupNotControlled
 from backend.domain.operation import Author, Confirmation
 from backend.domain.operation import OperationState as S
-from backend.domain.operation_errors import ShareLeasesNotFound
+from backend.domain.operation_errors import InvalidParameters, ShareLeasesNotFound
 from backend.domain.plan import CheckVerdict
 from backend.domain.share_lease import HeldLease, LeaseHeartbeat, Member, Wish
 from backend.domain.share_queue import ShareQueueName
@@ -125,6 +125,9 @@ async def test_without_a_share_queue_that_is_meant_there_is_no_plan(shared):
         await shared.plan(owner_id=2)
     with pytest.raises(ShareLeasesNotFound):
         await shared.plan(topic_name="others")
+    one = {"topic_name": "orders", "queue_id": 0, "consumer_group_name": "billing"}
+    with pytest.raises(InvalidParameters, match="exclude all other parameters"):
+        await shared.plan(topic_name="others", queues=[one | {"successor_id": 2}])
     with pytest.raises(BrokerGroupNotControlled, match="the name is wrong"):
         await shared.plan(broker_group_name="unknown")
 
