@@ -117,7 +117,7 @@ test: ## Run every check there is (about fifteen minutes after the set-up)
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(if $(filter $*,$(BUSY)),nice -n 10) $(MAKE) --no-print-directory $*
 
-soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser $(STAMPS)/go ## Run the long forms of tests one after another (about three and a half hours; continues with what has not passed; SOAK=--all, or SOAK="crash model …")
+soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser $(STAMPS)/go ## Run the long forms of tests (about two hours on two cores; continues with what has not passed; SOAK=--all, or SOAK="crash model …")
 	@$(PYTHON) -m tests.soak $(SOAK)
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests
