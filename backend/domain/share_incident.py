@@ -24,7 +24,7 @@ class IncidentOutcome(StrEnum):
     """The member is inconsistent, and copies the record from its master."""
 
     NOBODY_HAS_IT = "nobody_has_it"
-    """No other member reported it before the next epoch, so the operation never happened."""
+    """No other member had reported the record when the next epoch was seen."""
 
     LEFT_OUT_BY_ALL = "left_out_by_all"
     """Each member leaves it out by the same rule, so their states are equal."""
