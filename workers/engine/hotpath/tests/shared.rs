@@ -15,7 +15,7 @@ use regent_hotpath::{
     Appending, Beginning, Change, Connection, Forward, Grant, Granted, HotPath, MemberAnswer,
     PopGrant, Proposal, PullAnswers, PullFilter, PullKind, Received, Reigning, SEQUENCER,
 };
-use regent_remoting::{Command, Header, Text};
+use regent_remoting::{Command, Header, Text, limits};
 use regent_share::{
     Body, Decoded, Delivery, Entry, Handle, Policy, Ranges, Record, Records, Snapshot, SnapshotRun,
 };
@@ -1232,6 +1232,46 @@ fn q91_a_pop_of_queues_of_two_owners_is_left_to_the_dispatcher_whatever_was_gran
         assert!(answers.is_empty());
         assert_eq!(deferred(&received).len(), usize::from(queue_id == "1"));
     }
+}
+
+/// A member that cannot read a request closes the connection, with the requests of all other clients.
+#[test]
+fn a_request_that_no_member_would_read_is_left_to_the_dispatcher() {
+    let group = Group::new();
+    group.own_all(group.master(), 4);
+    let mut client = Group::connect(group.replica());
+    for member in [MASTER, SEQUENCER] {
+        group.replica().hot.set_link(member, true);
+    }
+    let mut is_left = |command: &Command| {
+        let (_, received) = group.ask(group.replica(), &mut client, &again(command));
+        let requests = received.forwards.iter().map(|it| it.requests.len());
+        assert_eq!(requests.sum::<usize>() + received.cold.len(), 1);
+        let bytes: Vec<_> = received.forwards.iter().flat_map(|it| &it.frames).collect();
+        assert_eq!(bytes.is_empty(), !received.cold.is_empty());
+        !received.cold.is_empty()
+    };
+    let asked = commands(&pop(1, "")).remove(0);
+    let with = |count: usize, size: usize| {
+        let mut asked = asked.clone();
+        for number in asked.ext.len()..count {
+            asked.ext.insert(format!("more{number}"), "1".to_owned());
+        }
+        asked.ext.insert("attemptId".to_owned(), "a".repeat(size));
+        asked
+    };
+    let size = limits::HEADER_SIZE_MAX - again(&with(0, 0)).len();
+
+    assert!(!is_left(&with(4_000, 1)));
+    assert!(is_left(&with(limits::EXT_COUNT_MAX, 1)));
+    assert!(!is_left(&with(0, size - 1_000)));
+    assert!(is_left(&with(0, size)));
+    let mut finished = commands(&ack(&message_of_nobody())).remove(0);
+    assert!(!is_left(&finished));
+    let name = "a".repeat(limits::HEADER_SIZE_MAX - again(&finished).len());
+    let handle = finished.ext["extraInfo"].replace("broker-a", &name);
+    finished.ext.insert("extraInfo".to_owned(), handle);
+    assert!(is_left(&finished));
 }
 
 #[test]

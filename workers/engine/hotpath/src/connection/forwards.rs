@@ -1,9 +1,10 @@
 //! Acknowledgements and POPs that go to another member of the broker group (ADR 27).
 
+use regent_remoting::limits::{EXT_COUNT_MAX, FRAME_PREFIX_SIZE, HEADER_SIZE_MAX};
 use regent_remoting::{Command, EncodeError, Frame, Header};
 
 use super::Call;
-use crate::forward::{Forward, Forwards, SEQUENCER, write_ack, write_pop};
+use crate::forward::{Forward, Forwards, OWN_COUNT, SEQUENCER, write_ack, write_pop};
 use crate::pop::{ANY_QUEUE, AckRequest, PopRequest};
 use crate::pull::Granted;
 use crate::pulled::Answering;
@@ -68,7 +69,8 @@ impl Call<'_, '_, '_> {
         if !may_forward || !frame.body.is_empty() {
             return Way::Dispatcher;
         }
-        let Ok(command) = Command::decode(frame) else {
+        let command = Command::decode(frame).ok();
+        let Some(command) = command.filter(|it| it.ext.len() + OWN_COUNT <= EXT_COUNT_MAX) else {
             return Way::Dispatcher;
         };
         let is_forwarded = self.forward(owner, frame, header, |out, number| {
@@ -101,7 +103,11 @@ impl Call<'_, '_, '_> {
         });
         let forwards = &mut forwards[place];
         let number = self.hot.next_forward();
-        if write(&mut forwards.frames, number).is_err() {
+        let start = forwards.frames.len();
+        let outcome = write(&mut forwards.frames, number);
+        // The member refuses a longer header, and closes the connection with the requests of all clients.
+        if outcome.is_err() || forwards.frames.len() - start > FRAME_PREFIX_SIZE + HEADER_SIZE_MAX {
+            forwards.frames.truncate(start);
             return false;
         }
         forwards.requests.push(Forward {
