@@ -9,6 +9,7 @@ from regent_engine import Decoder
 
 from backend.remoting.bodies import TopicConfig
 from backend.remoting.command import answer, request
+from backend.remoting.errors import RequestTooLarge
 from backend.remoting.headers import PopMessageHeader, decode_header
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -309,6 +310,20 @@ async def test_a_refusal_of_the_owner_is_passed_on(member):
     found = await member.pop()[0].answer()
 
     assert (found.code, found.remark) == (ResponseCode.NO_PERMISSION, "forbidden")
+
+
+async def test_a_pop_that_the_owner_would_not_read_is_refused_and_the_owner_is_asked_again(member):
+    member.own(range(8), owner=1)
+
+    def refuse(_command):
+        raise RequestTooLarge("no other broker reads it")
+
+    member.owners.replies = {1: refuse}
+    assert (await member.pop()[0].answer()).code == ResponseCode.MESSAGE_ILLEGAL
+    member.owners.replies = {1: says("from 1")}
+
+    assert (await member.pop()[0].answer()).remark == "from 1"
+    assert member.keeper.wanted == set()
 
 
 async def test_a_client_that_leaves_is_asked_for_no_more(member):

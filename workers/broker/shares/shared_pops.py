@@ -17,7 +17,7 @@ import structlog
 from regent_engine import Command, decode_records
 
 from backend.remoting.command import answer
-from backend.remoting.errors import RemotingError
+from backend.remoting.errors import RemotingError, RequestTooLarge
 from backend.remoting.headers import PopMessageHeader
 from backend.remoting.names import pop_retry_topic
 from backend.remoting.request_code import RequestCode
@@ -336,6 +336,9 @@ class SharedPops:
 
         An answer that comes after the time limit is lost: its messages come again after the time
         that they are hidden.
+
+        Raises:
+            Refusal: the owner would not read the request.
         """
         # The wait at the owner is shorter than that of the client, which began earlier.
         fields = {FORWARDED_FIELD: "1", "pollTime": str(wait_ms), "bornTime": "0"}
@@ -344,6 +347,9 @@ class SharedPops:
                 link = await self.links.find(owner_id)
                 async with link.connected() as requester:
                     reply = await requester.pass_on(waiting.command, fields)
+        except RequestTooLarge as error:
+            # The owner can serve other requests.
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, str(error)) from error
         except (OSError, RemotingError) as error:
             self.links.forget_addresses()
             self._pause(owner_id, str(error) or "there is no answer in time")
