@@ -411,10 +411,13 @@ class MemberShares:
 
     def _note_left_out(self) -> None:
         """Report damaged records that each member leaves out, until a snapshot follows (O34)."""
-        broker = self._broker
-        if not (self._is_sequencer or self._follows):
+        broker, kind = self._broker, IncidentKind.RECORD_LEFT_OUT
+        reads_lane = self._is_sequencer or self._follows
+        if not reads_lane and (self._shared or not self._may_follow):
+            # The next master is not known yet, or the lane is read in a moment.
             return
-        kind, positions = IncidentKind.RECORD_LEFT_OUT, broker.hot.left_out_shares()
+        # Without SHARED topics a replica does not read the lane, and its master reports them.
+        positions = broker.hot.left_out_shares() if reads_lane else []
         for position in positions:
             broker.share_incidents.open(kind, position, "the checksum of a record is wrong")
         broker.share_incidents.end(kind, kept=positions)
