@@ -391,8 +391,12 @@ class MemberShares:
         Return once they are confirmed.
 
         Raises:
-            Refusal: it is unknown whether they will be. StoreError: the store refused them.
+            Refusal: it is unknown whether they will be, or this master can't read the lane.
+            StoreError: the store refused them.
         """
+        if not self._is_sequencer:
+            reason = "this broker does not judge records of share queues: another one will lead"
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
         appending = self._broker.hot.append_share_records(member, records)
         return await self._confirmed(appending), appending.position
 
