@@ -152,8 +152,10 @@ def judge_incident(
         how = IncidentResolution.SNAPSHOT if is_left_out else IncidentResolution.RECOVERED
         return _resolved(judged, how, at)
     report = group.reports.get(incident.broker_id)
-    is_other_process = report is not None and report.life not in {UNKNOWN_LIFE, incident.life}
-    if is_other_process and incident.broker_id in group.members:
+    if report is None or report.life in {UNKNOWN_LIFE, incident.life}:
+        return judged
+    # A learner is never in the set. One with a damaged log reports nothing until that is mended.
+    if incident.broker_id in group.members or report.is_learner:
         return _resolved(judged, IncidentResolution.RECOVERED, at)
     return judged
 

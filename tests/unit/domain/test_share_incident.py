@@ -112,6 +112,15 @@ def test_an_incident_is_over_once_another_process_of_the_member_is_in_sync():
     assert (judged.resolved_at, judged.resolution) == (LATER, IncidentResolution.RECOVERED)
 
 
+def test_an_incident_of_a_learner_is_over_in_another_process_although_no_set_has_it():
+    former, back = (replace(report(end=1_500, life=life), is_learner=True) for life in (7, 8))
+
+    assert judge(group(r2=former)).resolved_at is None
+    judged = judge(group(r2=back))
+
+    assert (judged.resolved_at, judged.resolution) == (LATER, IncidentResolution.RECOVERED)
+
+
 def test_the_process_with_the_failed_disk_does_not_end_its_incident_though_it_is_in_the_set():
     assert judge(group(members=(1, 2, 3), r2=report(end=1_000, life=7))).resolved_at is None
 
