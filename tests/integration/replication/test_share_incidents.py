@@ -143,9 +143,14 @@ async def test_o34_a_member_with_a_damaged_record_leaves_and_copies_it_from_its_
     assert bodies(await receive(again, 2)) == [b"002", b"003"]
 
 
-async def test_o33_a_master_with_a_damaged_record_gives_way_once_another_member_may_lead(group):
+@pytest.mark.parametrize("mode", ["PRIMARY", "SHARED"])
+async def test_o33_a_master_with_a_damaged_record_gives_way_once_another_member_may_lead(
+    group, mode
+):
     # Q40: meanwhile it serves everything but POP.
     await group.add_many(2)
+    assert (await share(group, mode=mode)).code == 0
+    await await_mode(group, 2, mode)
     await send_many(group, 1, 4)
     former = await consumer(group, 1)
     held = await receive(former, 1)
