@@ -144,6 +144,11 @@ class MemberShares:
         """Return whether this broker is a replica with the lane of its master."""
         return self._follows
 
+    @property
+    def reads_lane(self) -> bool:
+        """Return whether this member has the lane: as sequencer, or as a replica that reads it."""
+        return self._is_sequencer or self._follows
+
     def is_shared(self, topic: str) -> bool:
         """Return whether any member may own the share queues of a topic.
 
@@ -416,12 +421,11 @@ class MemberShares:
     def _note_left_out(self) -> None:
         """Report damaged records that each member leaves out, until a snapshot follows (O34)."""
         broker, kind = self._broker, IncidentKind.RECORD_LEFT_OUT
-        reads_lane = self._is_sequencer or self._follows
-        if not reads_lane and (self._shared or not self._may_follow):
+        if not self.reads_lane and (self._shared or not self._may_follow):
             # The next master is not known yet, or the lane is read in a moment.
             return
         # Without SHARED topics a replica does not read the lane, and its master reports them.
-        positions = broker.hot.left_out_shares() if reads_lane else []
+        positions = broker.hot.left_out_shares() if self.reads_lane else []
         for position in positions:
             broker.share_incidents.open(kind, position, "the checksum of a record is wrong")
         broker.share_incidents.end(kind, kept=positions)
