@@ -240,6 +240,33 @@ async def test_a_pop_for_a_share_queue_without_a_name_goes_to_the_master_that_na
     assert member.keeper.wanted == set()
 
 
+@pytest.mark.parametrize("takes_turns", [False, True])
+async def test_a_share_queue_without_a_name_is_not_wanted_while_the_master_does_not_answer(
+    takes_turns,
+):
+    # A lease of it could not be used, and would pass for one that another member has fenced.
+    member = Member(takes_turns=takes_turns)
+    member.lane.epochs.clear()
+    member.lane.owners.clear()
+
+    caller, _ = member.pop(pollTime="300")
+
+    assert (await caller.answer()).code == ResponseCode.POLLING_TIMEOUT
+    assert member.keeper.wanted == set()
+
+
+async def test_a_share_queue_is_wanted_while_this_member_waits_for_the_lane_of_the_next_master(
+    member,
+):
+    member.lane.epochs.clear()
+    member.lane.owners.clear()
+    member.shares.reads_lane = False
+
+    await member.pop(pollTime="300")[0].answer()
+
+    assert member.keeper.wanted == set(NAMES)
+
+
 async def test_an_owner_that_gives_no_answer_is_replaced_by_interest(member):
     member.own(range(8), owner=2)
 

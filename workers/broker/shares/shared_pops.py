@@ -101,6 +101,9 @@ class _Split:
     able: Collection[ShareName]
     """Those that may have messages."""
 
+    named: Collection[ShareName]
+    """Those that this member can own: its lane knows them, or is not read at the moment."""
+
     def has_messages(self, names: Collection[ShareName]) -> bool:
         """Return whether any of the share queues may have messages."""
         return any(name in self.able for name in names)
@@ -253,15 +256,16 @@ class SharedPops:
             else:
                 others.setdefault(owner, []).append(name)
         able = {name for name in names if name not in seen or seen[name].has_messages}
-        return _Split(own, others, free, able)
+        return _Split(own, others, free, able, named=seen.keys() if shares.reads_lane else names)
 
     def _want(self, waiting: _Pop, split: _Split) -> None:
         keeper = self._broker.lease_keeper
         if keeper is None:
             return
-        keeper.want(split.free)
+        wanted = list(split.free)
         if self._broker.member_shares.takes_turns(waiting.header.topic):
-            keeper.want(name for names in split.others.values() for name in names)
+            wanted += [name for names in split.others.values() for name in names]
+        keeper.want(name for name in wanted if name in split.named)
 
     def _check_able(self) -> None:
         """Check that this member has the lane as it is now.
