@@ -97,13 +97,12 @@ up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port 
 
 ##  Check
 
-FAST := test-fast check-python
-BUSY := check-engine check-console
+BUSY := check-python test-fast check-console check-engine
 CLUSTERS := test-cluster test-integration
 DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
-.PHONY: test soak check $(FAST) $(BUSY) $(CLUSTERS) check-docker
+.PHONY: test soak check $(BUSY) $(CLUSTERS) check-docker
 # Tests with clusters wait for a third of their time. Parts that never wait take that time at a lower
 # priority, so they delay no heartbeat.
 test: ## Run every check there is (about fifteen minutes after the set-up)
@@ -111,17 +110,17 @@ test: ## Run every check there is (about fifteen minutes after the set-up)
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
-	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
-	  $(MAKE) --no-print-directory -j3 --output-sync=recurse $(CLUSTERS:%=timed-%) $(BUSY:%=timed-%)
+	  $(MAKE) --no-print-directory -j2 --output-sync=recurse timed-test-cluster $(BUSY:%=timed-%); \
+	  $(MAKE) --no-print-directory timed-test-integration
 
 timed-%:
 	@.ci/timed $(DURATIONS)/$* $(if $(filter $*,$(BUSY)),nice -n 10) $(MAKE) --no-print-directory $*
 
-soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser $(STAMPS)/go ## Run the long forms of tests one after another (about three and a half hours; continues with what has not passed; SOAK=--all, or SOAK="crash model …")
+soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser $(STAMPS)/go ## Run the long forms of tests (about two hours on two cores; continues with what has not passed; SOAK=--all, or SOAK="crash model …")
 	@$(PYTHON) -m tests.soak $(SOAK)
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests
-	@$(MAKE) --no-print-directory -j2 --output-sync=target $(BUSY) $(FAST)
+	@$(MAKE) --no-print-directory -j2 --output-sync=target $(BUSY)
 
 check-python: $(STAMPS)/engine
 	.venv/bin/ruff format --check --quiet .
@@ -154,7 +153,7 @@ test-fast: $(STAMPS)/engine
 
 # A process that is done takes tests over from the one with the most left: the long ones are neighbours.
 test-integration: $(STAMPS)/engine $(STAMPS)/load
-	$(PYTHON) -m pytest -q -n 4 --dist worksteal $(JUNIT) tests/integration
+	$(PYTHON) -m pytest -q -n 6 --dist worksteal $(JUNIT) tests/integration
 
 # The files that take long come first, or one worker has the last of them alone.
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop

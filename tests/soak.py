@@ -1,9 +1,11 @@
-"""Run the long forms of the tests one after another, and print the work and the result of each.
+"""Run the long forms of the tests, and print the work and the result of each.
 
 Usage: `python -m tests.soak [--all] [PART …]`. Without a part it runs the parts that have not
 passed with the present code, so an interrupted run continues; with `--all` it runs every part. A
-part that fails does not stop the parts after it. The variable of a part sets another amount than
-the default. `make test` runs a short form of each.
+part that fails does not stop the others. Two parts with clusters run at once, and beside them one
+that only computes, at a lower priority. The output of a part is shown once it is over, and kept as
+`build/soak/PART.log`; that of a single part is shown as it comes. The variable of a part sets
+another amount than the default. `make test` runs a short form of each.
 """
 
 # ruff: noqa: T201 - its table is what it prints
@@ -15,8 +17,11 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -46,6 +51,9 @@ CASE_FILES: Final = tuple(
 )
 KEPT: Final = ROOT / "build/soak"
 """Has the last result of each part."""
+CLUSTER_PARTS_AT_ONCE: Final = 2
+"""They wait for half of their time."""
+SHOWING: Final = threading.Lock()
 ROW: Final = "{:<12}{:<66}{:>8}  {}"
 
 
@@ -60,6 +68,8 @@ class Part:
     variable: str
     usual_amount: int
     command: tuple[str, ...]
+    only_computes: bool = False
+    """It waits for nothing, so it runs at a lower priority."""
 
     @property
     def amount(self) -> int:
@@ -73,39 +83,20 @@ class Part:
 
 PARTS: Final = (
     Part(
-        "model",
-        "every state of three brokers, three epochs and {} messages",
-        "REGENT_MODEL_MESSAGES",
-        4,
-        (*CARGO_TEST_BUILT, "--test", "model", "--", "--nocapture", "with_all_rules"),
+        "miri",
+        "tests that map no file, in Miri: fuzzing for {} s at each entry point",
+        "REGENT_FUZZ_SECONDS",
+        5,
+        (sys.executable, "-m", "tests.nightly", "miri"),
+        only_computes=True,
     ),
     Part(
-        "crash",
-        "{} crash images of a store",
-        "REGENT_CRASH_IMAGES",
-        20_000,
-        (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture"),
-    ),
-    Part(
-        "ext4",
-        "{} crashes of an ext4 in a loop device, which needs root",
-        "REGENT_EXT4_IMAGES",
-        400,
-        (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture", "--ignored", "ext4"),
-    ),
-    Part(
-        "schedules",
-        "{} schedules of each set of threads of the engine",
-        "REGENT_SCHEDULES",
-        50_000,
-        CARGO_TEST_SCHEDULES,
-    ),
-    Part(
-        "flips",
-        "{} wrong bits in a closed and in a killed store",
-        "REGENT_BIT_FLIPS",
-        2_500,
-        (*CARGO_TEST_BUILT, "--test", "suite", "--", "bit_flips"),
+        "coverage",
+        "inputs chosen by the code they reach, for {} s at each entry point",
+        "REGENT_COVERAGE_SECONDS",
+        60,
+        (sys.executable, "-m", "tests.nightly", "coverage"),
+        only_computes=True,
     ),
     Part(
         "fuzz",
@@ -116,20 +107,47 @@ PARTS: Final = (
             *(*CARGO_TEST, "-p", "regent-fuzz", "--release"),
             *("--test", "fuzz_runner", "--", "--nocapture", "--test-threads", "2"),
         ),
+        only_computes=True,
     ),
     Part(
-        "coverage",
-        "inputs chosen by the code they reach, for {} s at each entry point",
-        "REGENT_COVERAGE_SECONDS",
-        60,
-        (sys.executable, "-m", "tests.nightly", "coverage"),
+        "model",
+        "every state of three brokers, three epochs and {} messages",
+        "REGENT_MODEL_MESSAGES",
+        4,
+        (*CARGO_TEST_BUILT, "--test", "model", "--", "--nocapture", "with_all_rules"),
+        only_computes=True,
     ),
     Part(
-        "miri",
-        "tests that map no file, in Miri: fuzzing for {} s at each entry point",
-        "REGENT_FUZZ_SECONDS",
-        5,
-        (sys.executable, "-m", "tests.nightly", "miri"),
+        "crash",
+        "{} crash images of a store",
+        "REGENT_CRASH_IMAGES",
+        20_000,
+        (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture"),
+        only_computes=True,
+    ),
+    Part(
+        "ext4",
+        "{} crashes of an ext4 in a loop device, which needs root",
+        "REGENT_EXT4_IMAGES",
+        400,
+        (*CARGO_TEST_BUILT, "--test", "crash", "--", "--nocapture", "--ignored", "ext4"),
+        only_computes=True,
+    ),
+    Part(
+        "schedules",
+        "{} schedules of each set of threads of the engine",
+        "REGENT_SCHEDULES",
+        50_000,
+        CARGO_TEST_SCHEDULES,
+        only_computes=True,
+    ),
+    Part(
+        "flips",
+        "{} wrong bits in a closed and in a killed store",
+        "REGENT_BIT_FLIPS",
+        2_500,
+        (*CARGO_TEST_BUILT, "--test", "suite", "--", "bit_flips"),
+        only_computes=True,
     ),
     Part(
         "order",
@@ -140,6 +158,7 @@ PARTS: Final = (
             *(*CARGO_TEST, "-p", "regent-commitlog", "--release"),
             *("--test", "writing_order"),
         ),
+        only_computes=True,
     ),
     Part(
         "codec",
@@ -147,6 +166,49 @@ PARTS: Final = (
         "REGENT_GENERATED_COMMANDS",
         100_000,
         (*PYTEST, "tests/unit/engine/test_codec.py", "-k", "independent"),
+        only_computes=True,
+    ),
+    Part(
+        "endurance",
+        "{} minutes at 60 % load, topics that come and go, a failover every five",
+        "REGENT_ENDURANCE_MINUTES",
+        60,
+        (sys.executable, "-m", "tests.chaos.endurance"),
+    ),
+    Part(
+        "chaos",
+        "{} failovers by faults of every kind, half of them in SHARED mode, from a new seed",
+        "REGENT_CHAOS_FAILOVERS",
+        450,
+        (sys.executable, "-m", "tests.chaos"),
+    ),
+    Part(
+        "special",
+        "{} faults under delayed, timer and transactional messages of stock clients",
+        "REGENT_SPECIAL_FAULTS",
+        300,
+        (sys.executable, "-m", "tests.chaos.special"),
+    ),
+    Part(
+        "cases",
+        "all cases of the tests of which `make test` runs a few",
+        ALL_CASES,
+        1,
+        (*PYTEST, "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", *CASE_FILES),
+    ),
+    Part(
+        "queues",
+        "{} logical queues that move under load of each stock client",
+        "REGENT_MOVING_QUEUES",
+        100,
+        (*PYTEST, "-s", "tests/interop/test_static_topics.py"),
+    ),
+    Part(
+        "moves",
+        "{} kills of each process at each step of moves of a logical queue",
+        "REGENT_MOVE_ROUNDS",
+        10,
+        (*PYTEST, "tests/integration/replication/test_queue_moves.py"),
     ),
     Part(
         "operations",
@@ -160,20 +222,6 @@ PARTS: Final = (
         ),
     ),
     Part(
-        "lives",
-        "{} random lives of a group, whose log says what its master knows",
-        "REGENT_GROUP_LIVES",
-        500,
-        (*PYTEST, "tests/unit/broker/replication/test_state_model.py"),
-    ),
-    Part(
-        "moves",
-        "{} kills of each process at each step of moves of a logical queue",
-        "REGENT_MOVE_ROUNDS",
-        10,
-        (*PYTEST, "tests/integration/replication/test_queue_moves.py"),
-    ),
-    Part(
         "modes",
         "{} scripts of consumers by POP in PRIMARY and in SHARED mode, over a failover",
         "REGENT_SHARE_SCRIPTS",
@@ -181,18 +229,11 @@ PARTS: Final = (
         (*PYTEST, "-n", "2", "tests/integration/replication/test_share_modes.py"),
     ),
     Part(
-        "pauses",
-        "a paused control plane of {} broker groups",
-        "REGENT_PAUSED_GROUPS",
-        200,
-        (*PYTEST, "tests/integration/nameserver/test_own_pauses.py", "-k", "empties_no_route"),
-    ),
-    Part(
-        "cases",
-        "all cases of the tests of which `make test` runs a few",
-        ALL_CASES,
-        1,
-        (*PYTEST, "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", *CASE_FILES),
+        "lives",
+        "{} random lives of a group, whose log says what its master knows",
+        "REGENT_GROUP_LIVES",
+        500,
+        (*PYTEST, "tests/unit/broker/replication/test_state_model.py"),
     ),
     Part(
         "schemas",
@@ -220,13 +261,6 @@ PARTS: Final = (
         (*PYTEST, "tests/interop/test_messages.py", "-k", "each_kind"),
     ),
     Part(
-        "queues",
-        "{} logical queues that move under load of each stock client",
-        "REGENT_MOVING_QUEUES",
-        100,
-        (*PYTEST, "-s", "tests/interop/test_static_topics.py"),
-    ),
-    Part(
         "kills",
         "{} kills of brokers that a stock client sends to",
         "REGENT_BROKER_KILLS",
@@ -241,27 +275,14 @@ PARTS: Final = (
         (*PYTEST, "-s", "tests/system/test_graceful_elections.py"),
     ),
     Part(
-        "chaos",
-        "{} failovers by faults of every kind, half of them in SHARED mode, from a new seed",
-        "REGENT_CHAOS_FAILOVERS",
-        450,
-        (sys.executable, "-m", "tests.chaos"),
-    ),
-    Part(
-        "special",
-        "{} faults under delayed, timer and transactional messages of stock clients",
-        "REGENT_SPECIAL_FAULTS",
-        300,
-        (sys.executable, "-m", "tests.chaos.special"),
-    ),
-    Part(
-        "endurance",
-        "{} minutes at 60 % load, topics that come and go, a failover every five",
-        "REGENT_ENDURANCE_MINUTES",
-        60,
-        (sys.executable, "-m", "tests.chaos.endurance"),
+        "pauses",
+        "a paused control plane of {} broker groups",
+        "REGENT_PAUSED_GROUPS",
+        200,
+        (*PYTEST, "tests/integration/nameserver/test_own_pauses.py", "-k", "empties_no_route"),
     ),
 )
+"""The parts that take longest come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,11 +324,11 @@ def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, folder: Path =
         print(f"no part {', '.join(unknown)}; the parts are {known}", file=sys.stderr)
         return 2
     chosen = [part for part in parts if not asked.names or part.name in asked.names]
+    code, last = _code(), [(part, _kept(part, folder)) for part in chosen]
+    is_forced = bool(asked.names or asked.all)
+    due = [part for part, one in last if is_forced or not (one and one.is_passed(part, code))]
     try:
-        for part in chosen:
-            kept = _kept(part, folder)
-            if asked.names or asked.all or not (kept and kept.is_passed(part, _code())):
-                _keep(part, _run(part), folder)
+        _run_all(due, folder)
     finally:
         _print_table(parts, folder)
     last = [(part, _kept(part, folder)) for part in chosen]
@@ -331,16 +352,49 @@ def _code() -> str:
     return digest.hexdigest()
 
 
-def _run(part: Part) -> Ended:
-    print(f"\n{part.name}: {part.describe(part.amount)}", flush=True)
+def _run_all(parts: Sequence[Part], folder: Path) -> None:
+    """Run parts, and keep how each ended."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(1) as computing, ThreadPoolExecutor(CLUSTER_PARTS_AT_ONCE) as others:
+        pools = (others, computing)
+        runs = [
+            pools[part.only_computes].submit(_run, part, folder, is_alone=len(parts) == 1)
+            for part in parts
+        ]
+        try:
+            for run in as_completed(runs):
+                run.result()
+        finally:
+            for pool in pools:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _run(part: Part, folder: Path, *, is_alone: bool) -> None:
+    """Run a part. Beside others its output is shown at its end, as a whole."""
+    begins = f"\n{part.name}: {part.describe(part.amount)}"
+    print(begins, flush=True)
     commit, code, begun_s = current_commit(), _code(), time.monotonic()
     environment = os.environ | {ALL_CASES: "1", part.variable: str(part.amount)}
-    done = subprocess.run(part.command, cwd=ROOT, env=environment, check=False)
-    return Ended(commit, code, part.amount, time.monotonic() - begun_s, done.returncode)
+    command = ("nice", "-n", "10", *part.command) if part.only_computes else part.command
+    log = folder / f"{part.name}.log"
+    with nullcontext() if is_alone else log.open("w") as output:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            check=False,
+            stdout=output,
+            stderr=output and subprocess.STDOUT,
+        )
+    ended = Ended(commit, code, part.amount, time.monotonic() - begun_s, done.returncode)
+    _keep(part, ended, folder)
+    if not is_alone:
+        with SHOWING:
+            print(begins, log.read_text(errors="replace"), sep="\n", end="")
+            print(f"{part.name}: {ended.describe(code)} after {ended.seconds:.0f} s", flush=True)
 
 
 def _keep(part: Part, ended: Ended, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     written = folder / f"{part.name}.new"
     written.write_text(json.dumps(asdict(ended), indent=2) + "\n")
     written.replace(folder / f"{part.name}.json")

@@ -208,9 +208,9 @@ def list_share_incidents(
 ) -> None:
     """List errors and lost leases of the members that serve share queues, the newest first.
 
-    OTHERS says what became of the record at the other members. A member that others differ from
-    copies it again. An incident of a lease is over at once. A share queue has its own
-    incidents, and those of the lane of its broker group.
+    A lane is the log of all share queues of a broker group. A broker that can't store or apply a
+    record of a lane has an incident until it has recovered. OTHERS says whether the other members
+    have the record: then the broker copies it again. An incident of a lease is over at once.
 
     Examples:
         regent queue share incidents

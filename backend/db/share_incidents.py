@@ -1,6 +1,6 @@
 """Store the incidents of share queues: what members report, and how each incident ended."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,18 +20,20 @@ from backend.domain.share_incident import (
 from backend.rules.share_incident import LASTING, IncidentKind
 
 # An incident that its member reports no more is judged by the next check. One that is reported
-# again is open again, unless its member was removed: such a broker may report without end.
+# again is open again, unless its member was removed: such a broker may report without end. Postgres
+# refuses to change one row twice, so an incident that a report names twice is taken once.
 _RECORD: Final = Statement(
     "record_share_incidents",
     """
 WITH told AS MATERIALIZED (
-SELECT *
+SELECT DISTINCT ON (kind, epoch, lane, position, topic, queue_id, consumer_group_name) *
   FROM unnest(CAST(:kinds AS text[]), CAST(:epochs AS bigint[]), CAST(:lanes AS integer[]),
               CAST(:positions AS bigint[]), CAST(:topics AS text[]), CAST(:queue_ids AS integer[]),
               CAST(:consumer_group_names AS text[]), CAST(:reasons AS text[]),
               CAST(:outcomes AS text[]), CAST(:resolutions AS text[]))
     AS told (kind, epoch, lane, position, topic, queue_id, consumer_group_name, reason, outcome,
-             resolution)),
+             resolution)
+ ORDER BY kind, epoch, lane, position, topic, queue_id, consumer_group_name),
 saved AS (
 INSERT INTO share_incidents AS kept (
     cluster_name, broker_group_name, broker_id, life, is_named, kind, epoch, lane, position, topic,
@@ -54,6 +56,7 @@ UPDATE share_incidents i
    SET is_named = FALSE
  WHERE i.cluster_name = :cluster_name AND i.broker_group_name = :broker_group_name
    AND i.broker_id = CAST(:broker_id AS bigint) AND i.life = CAST(:life AS bigint) AND i.is_named
+   AND i.resolved_at IS NULL
    AND NOT EXISTS (
        SELECT FROM told
         WHERE (told.kind, told.epoch, told.lane) = (i.kind, i.epoch, i.lane)
@@ -95,25 +98,38 @@ async def record(
     await pipeline.fetch(_RECORD, values)
 
 
-async def lock_open(connection: Connection) -> list[ShareIncident]:
-    """List and lock the open incidents, the oldest first."""
+async def list_open(connection: Connection) -> list[ShareIncident]:
+    """List the open incidents, the oldest first."""
     columns = share_incidents.c
-    statement = (
-        select(share_incidents)
-        .where(columns.resolved_at.is_(None))
-        .order_by(columns.id)
-        .with_for_update()
-    )
+    statement = select(share_incidents).where(columns.resolved_at.is_(None)).order_by(columns.id)
     return [_incident(row) for row in (await connection.execute(statement)).mappings()]
 
 
-async def save(connection: Connection, changed: Sequence[ShareIncident]) -> None:
-    """Write what became of incidents."""
-    for one in changed:
+async def save(
+    connection: Connection, changed: Iterable[tuple[ShareIncident, ShareIncident]]
+) -> None:
+    """Write what became of incidents, each given as it was read and as it is now.
+
+    An incident that its member has reported since is left as it is. This never waits for a report.
+    """
+    for before, after in changed:
+        held = share_incidents.alias()
+        unchanged = (
+            select(held.c.id)
+            .where(
+                held.c.id == before.id,
+                held.c.life == before.life,
+                held.c.is_named == before.is_named,
+                held.c.resolved_at.is_(None),
+            )
+            .with_for_update(skip_locked=True)
+        )
         await connection.execute(
             update(share_incidents)
-            .where(share_incidents.c.id == one.id)
-            .values(outcome=one.outcome, resolved_at=one.resolved_at, resolution=one.resolution)
+            .where(share_incidents.c.id == unchanged.scalar_subquery())
+            .values(
+                outcome=after.outcome, resolved_at=after.resolved_at, resolution=after.resolution
+            )
         )
 
 

@@ -246,8 +246,8 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
     FindingCode.SHARE_QUEUE_INCIDENT: Runbook(
         Severity.CRITICAL,
         "A member of a broker group can't store or apply records of share queues",
-        "The other members serve on. `regent queue share incidents --broker-group {group}` names"
-        " the record, and what became of it. If {broker} can't store, replace its disk,"
+        "The other members serve on. `regent queue share incidents --broker-group {group} --open`"
+        " names the record, and what became of it. If {broker} can't store, replace its disk,"
         " then restart it: it copies what it lacks. One that can't apply a record copies it again"
         " by itself. A record that all members leave out needs nothing: the next snapshot of the"
         " lane ends that incident.",

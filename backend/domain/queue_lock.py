@@ -5,8 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.broker_name import BrokerName
-from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
 from backend.domain.logical_queue.mapping import TopicMapping
+from backend.domain.queue_filter import QueueFilter
 from backend.domain.replica_group import LeasePolicy
 
 
@@ -116,31 +116,20 @@ class QueueLock:
         return f"{self.held.topic}/{self.held.queue_id} on {self.broker.broker_group_name}"
 
 
-@dataclass(frozen=True, slots=True)
-class LockFilter:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockFilter(QueueFilter):
     """Choose locks. A lock must fulfil each condition that is given."""
 
-    cluster_name: str | None = None
-    consumer_group_name: str | None = None
-    topic: str | None = None
-    broker_group_name: str | None = None
-    queue_id: int | None = None
     client_id: str | None = None
     holder: Holder | None = None
-    within: ClusterScope = EVERYWHERE
 
     def takes(self, lock: QueueLock) -> bool:
         """Return whether a lock fulfils the conditions."""
-        found = (
-            (self.cluster_name, lock.broker.cluster_name),
-            (self.consumer_group_name, lock.held.consumer_group_name),
-            (self.topic, lock.held.topic),
-            (self.broker_group_name, lock.broker.broker_group_name),
-            (self.queue_id, lock.held.queue_id),
-            (self.client_id, lock.held.client_id),
-            (self.holder, lock.holder),
+        return (
+            self.takes_queue(lock.broker, lock.held)
+            and self.client_id in (None, lock.held.client_id)
+            and self.holder in (None, lock.holder)
         )
-        return all(wanted is None or wanted == value for wanted, value in found)
 
 
 @dataclass(frozen=True, slots=True)

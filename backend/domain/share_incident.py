@@ -9,8 +9,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from backend.domain.broker_name import BrokerName
-from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
+from backend.domain.election import ReplicaReport
 from backend.domain.finding import Evidence, FindingCode, FindingKey, ObservedGroup
+from backend.domain.queue_filter import QueueFilter
 from backend.domain.replica_group import UNKNOWN_LIFE
 from backend.rules.share_incident import IncidentKind
 
@@ -23,7 +24,7 @@ class IncidentOutcome(StrEnum):
     """The member is inconsistent, and copies the record from its master."""
 
     NOBODY_HAS_IT = "nobody_has_it"
-    """No other member reported it before the next epoch, so the operation never happened."""
+    """No other member had reported the record when the next epoch was seen."""
 
     LEFT_OUT_BY_ALL = "left_out_by_all"
     """Each member leaves it out by the same rule, so their states are equal."""
@@ -121,20 +122,14 @@ class ShareIncident:
         return FindingKey(code, self.cluster_name, str(self.broker)), evidence
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentFilter:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentFilter(QueueFilter):
     """Choose incidents. An incident must fulfil each condition that is given.
 
     A share queue has the incidents of its name, and those of its broker group without a name.
     """
 
-    cluster_name: str | None = None
-    broker_group_name: str | None = None
-    consumer_group_name: str | None = None
-    topic: str | None = None
-    queue_id: int | None = None
     is_open: bool | None = None
-    within: ClusterScope = EVERYWHERE
 
 
 def judge_incident(
@@ -152,10 +147,17 @@ def judge_incident(
         how = IncidentResolution.SNAPSHOT if is_left_out else IncidentResolution.RECOVERED
         return _resolved(judged, how, at)
     report = group.reports.get(incident.broker_id)
-    is_other_process = report is not None and report.life not in {UNKNOWN_LIFE, incident.life}
-    if is_other_process and incident.broker_id in group.members:
+    if report is None or report.life in {UNKNOWN_LIFE, incident.life}:
+        return judged
+    if incident.broker_id in group.members or _has_copied(incident, report):
         return _resolved(judged, IncidentResolution.RECOVERED, at)
     return judged
+
+
+def _has_copied(incident: ShareIncident, report: ReplicaReport) -> bool:
+    """Return whether a learner has the log behind the record: it never joins the SyncStateSet."""
+    position = incident.position
+    return report.is_learner and position is not None and report.max_offset > position
 
 
 def _compare(incident: ShareIncident, group: ObservedGroup) -> IncidentOutcome | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backend.domain.broker_name import BrokerName
-from backend.domain.cluster_scope import EVERYWHERE, ClusterScope
+from backend.domain.queue_filter import QueueFilter
 from backend.domain.queue_lock import BrokerKey, Holder
 from backend.rules.attributes import PRIMARY_MODE, SHARED_MODE
 
@@ -185,24 +185,10 @@ class ShareQueue:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ShareQueueFilter:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareQueueFilter(QueueFilter):
     """Choose share queues. A share queue must fulfil each condition that is given."""
-
-    cluster_name: str | None = None
-    consumer_group_name: str | None = None
-    topic: str | None = None
-    broker_group_name: str | None = None
-    queue_id: int | None = None
-    within: ClusterScope = EVERYWHERE
 
     def takes(self, queue: ShareQueue) -> bool:
         """Return whether a share queue fulfils the conditions."""
-        found = (
-            (self.cluster_name, queue.broker.cluster_name),
-            (self.consumer_group_name, queue.held.consumer_group_name),
-            (self.topic, queue.held.topic),
-            (self.broker_group_name, queue.broker.broker_group_name),
-            (self.queue_id, queue.held.queue_id),
-        )
-        return all(wanted is None or wanted == value for wanted, value in found)
+        return self.takes_queue(queue.broker, queue.held)

@@ -15,11 +15,9 @@ from backend.questions.question import (
     After,
     Given,
     InBrokerGroup,
-    InCluster,
     InQueue,
     Limit,
-    OfConsumerGroup,
-    OfTopic,
+    OfQueues,
     question,
 )
 from backend.services.consumer_group.queue_locks import list_locks
@@ -37,14 +35,9 @@ ConsumerGroup = Annotated[str, Given(length_min=1, length_max=NAME_LENGTH_MAX)]
 
 @in_graph("LockFilter")
 @dataclass(frozen=True, slots=True)
-class LockChoice:
+class LockChoice(OfQueues):
     """Choose locks. A lock must fulfil each condition that is given."""
 
-    cluster_name: InCluster = None
-    consumer_group_name: OfConsumerGroup = None
-    topic: OfTopic = None
-    broker_group_name: InBrokerGroup = None
-    queue_id: InQueue = None
     client_id: OfClient = None
     holder: OfHolder = None
 

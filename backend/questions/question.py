@@ -124,6 +124,19 @@ OfConsumerGroup = Annotated[
 ]
 OfTopic = Annotated[str | None, Given("Only of this topic.", length_max=NAME_LENGTH_MAX)]
 InQueue = Annotated[int | None, Given("Only in the queue with this number.", low=0, high=2**31 - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class OfQueues:
+    """Choose by queue and consumer group, as far as each is given."""
+
+    cluster_name: InCluster = None
+    consumer_group_name: OfConsumerGroup = None
+    topic: OfTopic = None
+    broker_group_name: InBrokerGroup = None
+    queue_id: InQueue = None
+
+
 BrokerId = Annotated[
     int,
     Given(

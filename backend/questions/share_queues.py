@@ -14,12 +14,8 @@ from backend.questions.question import (
     NAME_LENGTH_MAX,
     After,
     Given,
-    InBrokerGroup,
-    InCluster,
-    InQueue,
     Limit,
-    OfConsumerGroup,
-    OfTopic,
+    OfQueues,
     question,
 )
 from backend.services.consumer_group.share_queues import (
@@ -37,14 +33,8 @@ QueueId = Annotated[int, Given("Number of the queue in its broker group.", low=0
 
 @in_graph("ShareQueueFilter")
 @dataclass(frozen=True, slots=True)
-class ShareQueueChoice:
+class ShareQueueChoice(OfQueues):
     """Choose share queues. A share queue must fulfil each condition that is given."""
-
-    cluster_name: InCluster = None
-    consumer_group_name: OfConsumerGroup = None
-    topic: OfTopic = None
-    broker_group_name: InBrokerGroup = None
-    queue_id: InQueue = None
 
 
 Chosen = Annotated[ShareQueueChoice, Given(is_optional_in_graph=True)]

@@ -89,7 +89,7 @@ def offsets(messages: list[Got]) -> list[int]:
 async def _finish_a_batch(first: Asked, _second: Asked, topic: str, *, is_ordered: bool) -> None:
     consumer = await first.consumer(topic, queue_count=8, is_ordered=is_ordered)
     await consumer.send_many(10, queue_count=8)
-    lost = await consumer.take(10, held_ms=SHORT_MS)
+    lost = await consumer.take(10, held_ms=LONGER_MS)
     assert {one.reconsume_times for one in lost} == {0}
     await consumer.send_many(20, start=10, queue_count=8)
     found: dict[str, Got] = {}

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +20,7 @@ def part(name: str, *, code: int = 0) -> Part:
 
 
 def ran(output: str) -> list[str]:
-    return [line.split()[1] for line in output.splitlines() if line.startswith("runs ")]
+    return sorted(line.split()[1] for line in output.splitlines() if line.startswith("runs "))
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +53,7 @@ def test_only_the_named_parts_run_and_the_table_shows_all(capfd: Output, tmp_pat
 
     output = capfd.readouterr().out
     assert codes == [0, 0]
-    assert ran(output) == ["first", "third"] * 2
+    assert ran(output) == ["first", "first", "third", "third"]
     table = [line.split() for line in output.splitlines()[-3:]]
     assert [row[0] for row in table] == ["first", "second", "third"]
     assert table[1][5:] == ["has", "not", "run"]
@@ -165,3 +166,28 @@ def test_the_tests_of_a_part_read_its_variable(one: Part):
     ]
 
     assert any(f'"{one.variable}"' in path.read_text() for path in sources)
+
+
+def test_the_output_of_parts_at_once_is_shown_whole_and_kept(capfd: Output, tmp_path: Path):
+    shows = "import time\nfor line in range(3): print('{}', flush=True); time.sleep(0.05)"
+    parts = [
+        Part(name, "{}", "REGENT_TEST_AMOUNT", 1, (sys.executable, "-c", shows.format(name)))
+        for name in ("first", "second", "third")
+    ]
+
+    main([], parts, tmp_path)
+
+    lines = capfd.readouterr().out.splitlines()
+    for name in ("first", "second", "third"):
+        at = lines.index(name)
+        assert lines[at : at + 3] == [name] * 3
+        assert (tmp_path / f"{name}.log").read_text().splitlines() == [name] * 3
+
+
+def test_a_part_that_only_computes_has_a_lower_priority(capfd: Output, tmp_path: Path):
+    shows = f"import os; print('priority', os.nice(0) - {os.nice(0)})"
+    command = (sys.executable, "-c", shows)
+
+    main([], [Part("first", "{}", "REGENT_TEST_AMOUNT", 1, command, only_computes=True)], tmp_path)
+
+    assert "priority 10" in capfd.readouterr().out.splitlines()

@@ -42,8 +42,11 @@ async def record_incidents(
 
 
 async def judge_incidents(connection: Connection, *, clock: Clock) -> list[ShareIncident]:
-    """Judge all open incidents by the reports of replicas, and return those that stay open."""
-    held = await share_incidents.lock_open(connection)
+    """Judge all open incidents by the reports of replicas, and return those that stay open.
+
+    No lease heartbeat waits for it, unless the heartbeat names an incident whose end it records.
+    """
+    held = await share_incidents.list_open(connection)
     if not held:
         return []
     observed = await findings.list_observed(connection)
@@ -53,8 +56,8 @@ async def judge_incidents(connection: Connection, *, clock: Clock) -> list[Share
         judge_incident(one, groups.get((one.cluster_name, one.broker_group_name)), at=now)
         for one in held
     ]
-    changed = [after for before, after in zip(held, judged, strict=True) if after != before]
-    await share_incidents.save(connection, changed)
+    pairs = zip(held, judged, strict=True)
+    await share_incidents.save(connection, [one for one in pairs if one[0] != one[1]])
     return [one for one in judged if one.resolved_at is None]
 
 

@@ -1,18 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
+import { Trans, useTranslation } from 'react-i18next';
 import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
 import { Panel } from '@/components/panel';
 import { QueryView } from '@/components/query-view';
 import { ShareIncidentTable } from '@/features/share-queues/share-incident-table';
 import { shareIncidentsOf } from '@/features/share-queues/share-queue-queries';
+import classes from '@/features/share-queues/share-queues.module.css';
 
 /** The newest incidents of the share queues that the filters of the page choose. */
 export function ShareIncidentsPanel({ clusterName }: { clusterName: string }) {
   const { t } = useTranslation();
   const { group, topic } = useSearch({ from: '/console/share-queues' });
   const query = useQuery(shareIncidentsOf({ clusterName, consumerGroupName: group, topic }));
+  const emptyWord = group === undefined && topic === undefined ? 'none' : 'noMatch';
   return (
     <Panel
       title={t('shareIncidents.list')}
@@ -20,11 +22,24 @@ export function ShareIncidentsPanel({ clusterName }: { clusterName: string }) {
       flush
     >
       <QueryView query={query}>
-        {({ shareIncidents: { nodes } }) =>
+        {({ shareIncidents: { nodes, totalCount } }) =>
           nodes.length === 0 ? (
-            <EmptyState title={t('shareIncidents.none')}>{t('shareIncidents.noneNext')}</EmptyState>
+            <EmptyState title={t(`shareIncidents.${emptyWord}`)}>
+              {t(`shareIncidents.${emptyWord}Next`)}
+            </EmptyState>
           ) : (
-            <ShareIncidentTable incidents={nodes} />
+            <>
+              <ShareIncidentTable incidents={nodes} />
+              {nodes.length < totalCount ? (
+                <p className={classes.note}>
+                  <Trans
+                    i18nKey="shareIncidents.more"
+                    values={{ shown: nodes.length, total: totalCount }}
+                    components={{ code: <code /> }}
+                  />
+                </p>
+              ) : null}
+            </>
           )
         }
       </QueryView>

@@ -255,4 +255,20 @@ test('a page without incidents says what an incident is', async () => {
   renderConsole('/share-queues');
 
   expect(await screen.findByText('No incident is recorded')).toBeVisible();
+  expect(screen.queryByText(/incidents are shown/)).toBeNull();
+});
+
+test('a filter without incidents does not say that none is recorded', async () => {
+  renderConsole('/share-queues?topic=orders');
+
+  expect(await screen.findByText('No incident matches')).toBeVisible();
+});
+
+test('incidents that are not shown are counted, and the command that lists open ones is named', async () => {
+  const page = shareIncidentsPage([aShareIncident()]);
+  page.shareIncidents.totalCount = 70;
+  renderConsole('/share-queues', { answers: { ShareIncidents: () => page } });
+
+  const note = await screen.findByText(/The newest 1 of 70 incidents are shown/);
+  expect(note).toHaveTextContent('regent queue share incidents --open');
 });

@@ -64,6 +64,7 @@ class Shares:
         self.lane, self.id = lane, broker_id
         self.serving, self.ends_at_s = {}, {}
         self.is_cut_off = False
+        self.reads_lane = True
         self.gate = asyncio.Event()
         self.gate.set()
         self.shared_topics = self.topics_with_turns = {"orders"}

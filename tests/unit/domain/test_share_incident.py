@@ -42,8 +42,8 @@ LEFT_OUT = replace(
 )
 
 
-def report(*, end, epoch=4, life=1):
-    return ReplicaReport(0, 10_000, epoch=epoch, max_offset=end, life=life)
+def report(*, end, epoch=4, life=1, is_learner=False):
+    return ReplicaReport(0, 10_000, epoch=epoch, max_offset=end, life=life, is_learner=is_learner)
 
 
 def group(*, members=(1, 3), epoch=4, confirmed=(4, 900), **reports):
@@ -110,6 +110,16 @@ def test_an_incident_is_over_once_another_process_of_the_member_is_in_sync():
     judged = judge(group(members=(1, 2, 3), r2=back))
 
     assert (judged.resolved_at, judged.resolution) == (LATER, IncidentResolution.RECOVERED)
+
+
+def test_an_incident_of_a_learner_is_over_once_another_process_has_the_log_behind_the_record():
+    # A learner never joins the SyncStateSet.
+    def back(**told):
+        return judge(group(r2=report(is_learner=True, **told)))
+
+    assert back(end=1_500, life=8).resolution is IncidentResolution.RECOVERED
+    assert back(end=1_000, life=8).resolved_at is None
+    assert back(end=1_500, life=7).resolved_at is None
 
 
 def test_the_process_with_the_failed_disk_does_not_end_its_incident_though_it_is_in_the_set():
