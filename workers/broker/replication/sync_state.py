@@ -184,7 +184,7 @@ class SyncState:
 
         So a member that fails to store what the others have leaves the set (Q39), and no client
         waits for it any longer (Q40). A member that came back as a learner leaves as well: while no
-        controller answered, it may have begun its log anew (OI-9).
+        controller answered, it may have lost its log (OI-9).
 
         A member that never connected has the same time from the beginning of the term.
         """
