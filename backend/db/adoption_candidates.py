@@ -25,11 +25,11 @@ CandidateKey = tuple[str, str, int]
 _SAVE: Final = text("""
 INSERT INTO adoption_candidates AS held (
     cluster_name, broker_group_name, broker_id, address, register_code, epoch, max_offset,
-    master_id,
-    is_verified, first_heard_at, heard_at)
+    master_id, is_verified, protocol_version, first_heard_at, heard_at)
 SELECT :cluster_name, :broker_group_name, :broker_id, :address, CAST(:register_code AS text),
        CAST(:epoch AS integer), CAST(:max_offset AS bigint), CAST(:master_id AS bigint),
-       CAST(:is_verified AS boolean), clock_timestamp(), clock_timestamp()
+       CAST(:is_verified AS boolean), CAST(:protocol_version AS integer), clock_timestamp(),
+       clock_timestamp()
  WHERE (SELECT count(*) FROM adoption_candidates) < :count_max
     OR EXISTS (SELECT FROM adoption_candidates c
                 WHERE c.cluster_name = :cluster_name AND c.broker_group_name = :broker_group_name
@@ -38,7 +38,7 @@ SELECT :cluster_name, :broker_group_name, :broker_id, :address, CAST(:register_c
    SET address = EXCLUDED.address, register_code = EXCLUDED.register_code,
        epoch = EXCLUDED.epoch, max_offset = EXCLUDED.max_offset,
        master_id = EXCLUDED.master_id, is_verified = EXCLUDED.is_verified,
-       heard_at = EXCLUDED.heard_at
+       protocol_version = EXCLUDED.protocol_version, heard_at = EXCLUDED.heard_at
  WHERE held.register_code IS NOT DISTINCT FROM EXCLUDED.register_code
     OR held.heard_at < clock_timestamp() - interval '1 minute'
 RETURNING broker_id
@@ -79,6 +79,7 @@ async def save(
         "max_offset": candidate.max_offset,
         "master_id": candidate.master_id,
         "is_verified": candidate.is_verified,
+        "protocol_version": candidate.protocol_version,
         "count_max": COUNT_MAX,
     }
     return (await connection.execute(_SAVE, values)).first() is not None
@@ -153,6 +154,7 @@ def _stored(row: Mapping[Any, Any]) -> StoredCandidate:
         max_offset=row["max_offset"],
         master_id=row["master_id"],
         is_verified=row["is_verified"],
+        protocol_version=row["protocol_version"],
     )
     return StoredCandidate(
         cluster_name=row["cluster_name"],

@@ -189,6 +189,7 @@ adoption_candidates = Table(
     Column("max_offset", BigInteger),
     Column("master_id", BigInteger),
     Column("is_verified", Boolean),
+    Column("protocol_version", Integer),
     _instant("first_heard_at"),
     _instant("heard_at"),
     CheckConstraint("broker_id >= 1", name="broker_id"),

@@ -21,6 +21,7 @@ from backend.domain.replica_group import (
     Replica,
     ReplicaGroup,
     SyncStateSet,
+    raise_protocol_version,
 )
 
 # A waiting broker sends a heartbeat every second. An older report may be outdated.
@@ -52,6 +53,7 @@ class Candidate:
     max_offset: int | None = None
     master_id: int | None = None
     is_verified: bool | None = None
+    protocol_version: int | None = None
 
     @property
     def is_master(self) -> bool:
@@ -91,13 +93,18 @@ def adopt_replicas(
     """
     chosen = _choose(empty.name, candidates, order)
     replicas = {
-        c.broker_id: Replica(c.broker_id, c.address, c.register_code or spare_codes[c.broker_id])
+        c.broker_id: Replica(
+            c.broker_id,
+            c.address,
+            c.register_code or spare_codes[c.broker_id],
+            c.protocol_version,
+        )
         for c in chosen
     }
     if group is not None:
         _check_late(group, chosen, order)
         after = replace(group, replicas={**group.replicas, **replicas})
-        return Change(ChangeKind.REPLICAS_ADOPTED, group, after)
+        return Change(ChangeKind.REPLICAS_ADOPTED, group, raise_protocol_version(after))
     epoch = _first_epoch(empty.name, candidates.values(), order)
     master_id = _choose_master(empty.name, candidates, chosen, order, empty.confirmed)
     master = candidates[master_id]
@@ -116,6 +123,7 @@ def adopt_replicas(
             frozenset({master_id}), min(epoch, SET_EPOCH_STEPS_MAX) * SET_EPOCHS_AN_EPOCH
         ),
     )
+    after = raise_protocol_version(after)
     return Change(ChangeKind.REPLICAS_ADOPTED, empty, after, resets_confirmed=True)
 
 
@@ -144,6 +152,13 @@ def _check_late(group: ReplicaGroup, chosen: Collection[Candidate], order: Adopt
     for one in chosen:
         if one.broker_id in group.replicas or one.broker_id in group.retired_ids:
             raise AdoptionRefused(group.name, f"id {one.broker_id} was used already")
+        version = one.protocol_version
+        if version is not None and version < group.protocol_version:
+            raise AdoptionRefused(
+                group.name,
+                f"broker {one.broker_id} is of protocol version {version}, and the group of"
+                f" {group.protocol_version}: start it with a release of that version or later",
+            )
         epoch = order.least_epoch if one.epoch is None else one.epoch
         if epoch is not None and epoch > group.master_epoch:
             raise AdoptionRefused(

@@ -84,7 +84,8 @@ class ReplicaReport:
     is_verified: bool = True
     # Whether an operator has removed its write permission, so that routes avoid it.
     is_cordoned: bool = False
-    # Whether it only copies the log, and is never a member of the SyncStateSet.
+    # Whether it only copies the log, and is no member of the SyncStateSet: always, or until it has
+    # the older segments of the log (ADR 25).
     is_learner: bool = False
     # The process of the broker: a random number from its start.
     life: int = UNKNOWN_LIFE
@@ -104,6 +105,14 @@ class ReplicaReport:
     def is_alive(self) -> bool:
         """Return whether the last heartbeat is within the timeout."""
         return self.age_ms <= self.timeout_ms + self.grace_ms
+
+    @property
+    def may_lack_older(self) -> bool:
+        """Return whether older segments of its log may be missing, whatever the end of its log is.
+
+        A new member is a learner, and not verified, until it has them (ADR 25).
+        """
+        return self.is_learner and not self.is_verified
 
 
 REPORTED: Final = tuple(
@@ -403,18 +412,27 @@ def _list_able(
     A replica verifies its log with the log of a master (D11). If no replica is verified, as after a
     power cut of all, this is never possible. Then the best log wins, once every member has reported
     its log; if a loss is accepted, the best log of those that reported. No winner may lack
-    confirmed data, unless this is waived.
+    confirmed data, unless this is waived. A log that may lack older segments comes last.
     """
     known = [i for i in pool if i in group.replicas]
-    whole = [i for i in known if is_waived or holds_confirmed(i, group, liveness)]
+    members, alive_ids = group.sync_state_set.members, liveness.alive_ids
+    late = {i for i in known if _may_lack_older(i, liveness)}
+    barred = frozenset[int]() if pool is members else late
+    whole = [
+        i for i in known if is_waived or (i not in barred and holds_confirmed(i, group, liveness))
+    ]
     able = [i for i in whole if _fault(i, liveness) is None]
     if able:
         return able
-    members, alive_ids = group.sync_state_set.members, liveness.alive_ids
     alive = [i for i in whole if i in alive_ids]
     if not alive or (pool is members and not members <= alive_ids):
         return []
-    return [min(alive, key=lambda i: _rank(i, group, liveness))]
+    return [min(alive, key=lambda i: (i in late, _rank(i, group, liveness)))]
+
+
+def _may_lack_older(broker_id: int, liveness: Liveness) -> bool:
+    report = liveness.reports.get(broker_id)
+    return report is not None and report.may_lack_older
 
 
 def _holds_all(broker_id: int, group: ReplicaGroup, liveness: Liveness) -> bool:
@@ -465,7 +483,11 @@ def _verdict(
     if group.master_epoch == NEVER_ELECTED and ballot.broker_id is not None:
         return Verdict.ASKED_LATER
     verdict = _fault(broker_id, liveness)
-    if verdict is Verdict.UNVERIFIED and winner_id is not None:
+    if (
+        verdict is Verdict.UNVERIFIED
+        and winner_id is not None
+        and not _may_lack_older(broker_id, liveness)
+    ):
         # If no replica is verified, the winner is not verified either.
         verdict = None if _fault(winner_id, liveness) is verdict else verdict
     if verdict in {None, Verdict.UNVERIFIED} and broker_id in pool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from backend.brokers.requests.shares import CompactShareQueues, GetShareQueues
-from backend.domain.election import Ballot
+from backend.domain.election import Ballot, ReplicaReport
 from backend.domain.errors import (
     BrokerGroupNotControlled,
     ElectionFailed,
@@ -136,8 +136,7 @@ class AwaitUpgrade(_VersionAction):
             )
         if self.broker_id not in alive_ids:
             return f"{name} is upgraded, and the controller receives no heartbeat of it: start it"
-        is_learner = view.liveness.reports[self.broker_id].is_learner
-        if self.broker_id not in members and not is_learner:
+        if self.broker_id not in members and _joins(view.liveness.reports[self.broker_id]):
             return f"{name} is upgraded, and copies what it lacks before it is in sync"
         return None
 
@@ -363,4 +362,9 @@ def find_late(view: GroupView, *, besides: int | None = None) -> frozenset[int]:
     """Find the living replicas that are not in the SyncStateSet, but may become members."""
     reports, members = view.liveness.reports, view.group.sync_state_set.members
     living = view.liveness.alive_ids & view.group.replicas.keys()
-    return frozenset(one for one in living - members - {besides} if not reports[one].is_learner)
+    return frozenset(one for one in living - members - {besides} if _joins(reports[one]))
+
+
+def _joins(report: ReplicaReport) -> bool:
+    """Return whether a replica is about to be in sync: at once, or with the older segments."""
+    return not report.is_learner or report.may_lack_older

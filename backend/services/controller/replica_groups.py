@@ -173,6 +173,7 @@ async def register(command: RegisterReplica, controller: Controller) -> GroupVie
             max_offset=command.max_offset,
             master_id=command.master_id,
             is_verified=command.is_verified,
+            protocol_version=command.protocol_version,
         )
         await keep_candidate(command.cluster_name, command.broker_group_name, candidate, controller)
         raise

@@ -6,9 +6,12 @@ import json
 import pytest
 
 from backend.remoting.request_code import RequestCode
+from tests.integration.broker.popping import pop
 from tests.integration.broker.test_bad_input import create_fields
 from tests.integration.broker.test_fenced_changes import effect, step
+from tests.integration.broker.test_transactions import send_half
 from tests.integration.replication.conftest import GROUP, read_all
+from tests.integration.replication.popping import consumer
 from tests.waiting import PATIENCE_S
 
 CREATE = RequestCode.UPDATE_AND_CREATE_TOPIC
@@ -266,3 +269,38 @@ async def test_a_group_deleted_with_its_offsets_leaves_no_retries_on_the_next_ma
     table = json.loads((await group.client(2).call(21)).body)["topicConfigTable"]
     assert not {"%RETRY%g", "%DLQ%g"} & table.keys()
     assert "T" in table
+
+
+async def begin_lowering(group):
+    """Give the master share queues, and the order to write them in records of a version."""
+    assert (await group.send(1, b"m")).code in {0, LATE}
+    assert await pop(await consumer(group, 1), "orders")
+    return RequestCode.COMPACT_SHARE_QUEUES, {"version": 1}, ({"version": 2}, {"version": 1})
+
+
+async def begin_transaction(group):
+    """Give the master a pending transaction, and the order to commit it."""
+    await send_half(group.client(1), b"m", topic="orders", queue_id=0)
+    fields = {"firstOffset": 0, "transactionId": "Km", "commit": "true"}
+    pending = {"transactionId": "Km", "isPending": True}
+    return RequestCode.DECIDE_TRANSACTION, fields, (pending, pending | {"isPending": False})
+
+
+@pytest.mark.parametrize("begin", [begin_lowering, begin_transaction])
+async def test_an_order_is_not_done_before_each_later_master_has_it(group, eventually, begin):
+    # Else the next step of the operation would rely on what the next master lacks.
+    await group.add_many(2, slaveTimeout="300")
+    code, fields, wanted = await begin(group)
+    await group.await_equal_logs()
+    await group.pause(2)
+
+    answers = [await group.client(1).call(code, fields | step(0, fence=50)) for _ in range(2)]
+
+    group.resume(2)
+    assert [answer.code for answer in answers] == [LATE, LATE]
+
+    async def is_done():
+        again = await group.client(1).call(code, fields | step(0, fence=50))
+        return again.code == 0 and effect(again) == wanted
+
+    await eventually(is_done)

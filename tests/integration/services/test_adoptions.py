@@ -102,6 +102,17 @@ async def test_a_lost_group_has_its_ids_codes_and_acknowledged_messages_again(co
     assert [(c.kind, c.cause) for c in changes.items][-1] == ("replicas_adopted", "operator test")
 
 
+async def test_an_adopted_group_has_the_version_of_its_lowest_broker(controller):  # Q78
+    await claim(controller, 1, protocol_version=1)
+    await claim(controller, 1, 2, protocol_version=2)
+
+    adopted = (await adopt(controller, 1, 2)).group
+
+    held = await controller.group()
+    assert adopted.protocol_version == held.protocol_version == 2
+    assert {one.protocol_version for one in held.replicas.values()} == {2}
+
+
 async def test_a_code_that_is_not_the_adopted_one_is_refused(controller):
     await claim(controller, 1)
     await adopt(controller, 1)

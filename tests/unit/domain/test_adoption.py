@@ -14,7 +14,13 @@ from backend.domain.adoption import (
 )
 from backend.domain.election import Ballot, Liveness, ReplicaReport, elect_master
 from backend.domain.errors import AdoptionRefused, ElectionFailed
-from backend.domain.replica_group import ChangeKind, Replica, ReplicaGroup, SyncStateSet
+from backend.domain.replica_group import (
+    ChangeKind,
+    Replica,
+    ReplicaGroup,
+    SyncStateSet,
+    register_replica,
+)
 
 EMPTY = ReplicaGroup("c", "g")
 
@@ -56,6 +62,29 @@ def test_a_group_comes_back_with_its_ids_and_codes_and_without_a_master():
         2: Replica(2, "10.0.0.2:1", "code 2"),
     }
     assert change.after.master_id is None
+
+
+def test_a_group_comes_back_with_the_version_of_its_lowest_member():  # Q78
+    v1, v2 = {"protocol_version": 1}, {"protocol_version": 2}
+    mixed = adopt(candidate(1, **v1), candidate(2, **v1)).after
+
+    # Broker 1 does not read the later records, though it has not registered again.
+    upgraded = register_replica(
+        mixed, broker_group_name="g", broker_id=2, address="10.0.0.2:1", protocol_version=2
+    ).after
+    newer = adopt(candidate(1, **v2), candidate(2, **v2)).after
+
+    assert (mixed.protocol_version, upgraded.protocol_version) == (1, 1)
+    assert newer.protocol_version == 2
+    assert {one.protocol_version for one in newer.replicas.values()} == {2}
+
+
+def test_a_broker_that_is_older_than_a_known_group_is_not_adopted():  # O45, Q77
+    group = adopt(candidate(1, protocol_version=2)).after
+
+    reason = refusal(candidate(2, protocol_version=1), group=group)
+
+    assert "of protocol version 1, and the group of 2" in reason
 
 
 def test_the_next_epoch_is_beyond_what_any_broker_reported_even_one_that_is_left_out():

@@ -20,6 +20,7 @@ from backend.domain.errors import (
     MasterNotAvailable,
 )
 from backend.domain.replica_group import (
+    ConfirmedEnd,
     LeasePolicy,
     Replica,
     ReplicaGroup,
@@ -224,6 +225,28 @@ def test_an_unclean_election_prefers_the_set():
     liveness = alive(2, 3, b3={"max_offset": 99})
 
     assert elect(f3(members={1, 2}), liveness, Ballot(allows_unclean=True)).master_id == 2
+
+
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_a_member_that_lacks_older_segments_wins_only_where_no_other_can(is_verified):  # O40
+    # Its log ends with the last confirmed message, and the other one's a little before.
+    group = f3(members={1}, confirmed=ConfirmedEnd(1, 12))
+    joining = {"is_learner": True, "is_verified": False, "max_offset": 12}
+    liveness = alive(2, 3, b2={"is_verified": is_verified}, b3=joining)
+    ballot = Ballot(accepts_loss=True)
+
+    assert elect(group, liveness, ballot).master_id == 2
+    assert verdicts(group, liveness, ballot)[3] is Verdict.UNVERIFIED
+    assert elect(group, alive(3, b3=joining), ballot).master_id == 3
+    named = replace(designate(3), accepts_loss=True)
+    assert elect(group, liveness, named).master_id == 3
+
+
+def test_a_learner_that_is_alone_in_the_set_comes_back_after_a_power_cut():  # D11
+    learner = {"is_learner": True, "is_verified": False}
+    group = f3(members={1}, is_master_lost=True)
+
+    assert elect(group, alive(1, 2, b1=learner)).master_id == 1
 
 
 def test_a_living_master_stays():  # S56

@@ -147,7 +147,8 @@ def _lane_target(broker: Broker, _command: Command) -> FenceTarget:
     def read() -> dict[str, int | None]:
         return {"version": broker.hot.shares_version}
 
-    return FenceTarget("the version of the share queues", read)
+    # The lane is that of the group: the change is made once each later master has its records.
+    return FenceTarget("the version of the share queues", read, is_own=False)
 
 
 @serves(

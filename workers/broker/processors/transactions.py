@@ -278,7 +278,7 @@ def _decision_target(broker: Broker, command: Command) -> FenceTarget:
         found = await _find(broker, header)
         return {"transactionId": header.transaction_id, "isPending": found is not None}
 
-    return FenceTarget(f"transaction {header.transaction_id}", read)
+    return FenceTarget(f"transaction {header.transaction_id}", read, is_own=False)
 
 
 @serves(

@@ -196,14 +196,15 @@ class SyncState:
         """Return the members that are lost, or behind for too long.
 
         So a member that fails to store what the others have leaves the set (Q39), and no client
-        waits for it any longer (Q40).
+        waits for it any longer (Q40). A member that came back as a learner leaves as well: while no
+        controller answered, it may have lost its log (OI-9).
 
         A member that never connected has the same time from the beginning of the term.
         """
         gone = set()
         for broker_id in self.current.broker_ids - {self.own_id}:
             replica = self._replicas.get(broker_id)
-            if replica is not None and not replica.is_connected:
+            if replica is not None and (not replica.is_connected or replica.is_learner):
                 gone.add(broker_id)
                 continue
             caught_up_at_ms = replica.caught_up_at_ms if replica else None

@@ -146,6 +146,20 @@ def test_a_member_whose_connection_broke_leaves_at_once_and_a_missing_one_after_
     assert state.leaving(15_001, term_started_at_ms=0) == frozenset({SECOND, THIRD})
 
 
+def test_a_member_that_comes_back_as_a_learner_leaves():  # OI-9
+    # No controller answered while it was away, so it is in the set still.
+    state = state_of(MASTER, SECOND)
+    state.connected(SECOND, is_learner=False)
+    state.held(SECOND, 900, 900, 1_000)
+    state.disconnected(SECOND)
+
+    state.connected(SECOND, is_learner=True)
+    state.held(SECOND, 900, 900, 1_500)
+
+    assert state.leaving(1_500, term_started_at_ms=0) == frozenset({SECOND})
+    assert not state.joining(SECOND)
+
+
 members = st.frozensets(st.sampled_from([SECOND, THIRD, 4]))
 steps = st.lists(
     st.one_of(

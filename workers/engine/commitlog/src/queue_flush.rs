@@ -91,17 +91,21 @@ pub(crate) fn flush_queues(queues: &[Arc<SharedQueue>]) -> Result<(), StoreError
     let grown: Vec<_> = queues.iter().filter(has_grown).collect();
     let dirs: BTreeSet<PathBuf> = grown.iter().flat_map(|queue| dirs_of(queue)).collect();
     let dirs: Vec<_> = dirs.into_iter().collect();
-    let synced = at_the_same_time(&dirs, |dir| match sync_dir(dir) {
-        // Its topic was deleted meanwhile.
-        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(()),
-        synced => synced,
-    });
+    let synced = at_the_same_time(&dirs, |dir| unless_gone(sync_dir(dir)));
     if synced.is_err() {
         for queue in grown {
             queue.note_new_file();
         }
     }
     synced
+}
+
+/// The outcome of a sync of a queue's file or directory, which may be gone: its topic was deleted meanwhile.
+pub(crate) fn unless_gone(synced: Result<(), StoreError>) -> Result<(), StoreError> {
+    match synced {
+        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(()),
+        synced => synced,
+    }
 }
 
 /// The directories that may have been made with a queue's files: those of the queue, its topic and all queues.

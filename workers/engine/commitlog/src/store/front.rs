@@ -22,7 +22,7 @@ use crate::files::{
 use crate::log::LogSegment;
 use crate::message::QueueEntry;
 use crate::queue::SharedQueue;
-use crate::queue_flush::{at_the_same_time, dirs_of};
+use crate::queue_flush::{at_the_same_time, dirs_of, unless_gone};
 use crate::queue_layout::{ENTRY_SIZE, FILLER, encode_entry};
 use crate::record::{Found, RECORD_SIZE_MIN, RecordView, occupies_queue};
 use crate::sys::ExclusiveMap;
@@ -285,10 +285,10 @@ fn bytes_of(entries: &[(u64, QueueEntry)], first: u64, behind: u64) -> Vec<u8> {
 /// Makes entries durable, and then the names of the files that were made for them.
 fn sync_queues(grown: &[Grown], written: &[PathBuf]) -> Result<(), StoreError> {
     at_the_same_time(written, |path| {
-        step(Step::SyncFile, path, || File::open(path)?.sync_all())
-            .map_err(|error| StoreError::io(path, error))
+        let synced = step(Step::SyncFile, path, || File::open(path)?.sync_all());
+        unless_gone(synced.map_err(|error| StoreError::io(path, error)))
     })?;
     let dirs = grown.iter().flat_map(|one| dirs_of(&one.queue));
     let dirs: Vec<_> = dirs.collect::<BTreeSet<_>>().into_iter().collect();
-    at_the_same_time(&dirs, |dir| sync_dir(dir))
+    at_the_same_time(&dirs, |dir| unless_gone(sync_dir(dir)))
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
-use regent_commitlog::failpoint::{Event, Hook, watch};
+use regent_commitlog::failpoint::{Event, Hook, Step, watch};
 use regent_commitlog::{FlushMode, Store};
 
 use crate::disk::Disk;
@@ -100,4 +101,37 @@ fn a_crash_at_any_step_leaves_a_log_with_or_without_the_segment_that_goes_on_to_
             );
         }
     }
+}
+
+#[test]
+fn a_topic_that_is_deleted_while_its_older_entries_are_synced_does_no_harm() {
+    let dirs = [tempdir(), tempdir()];
+    let [master, store] = dirs.each_ref().map(|dir| Arc::new(open(dir.path())));
+    append(&master, "old", 0, b"in the first segment");
+    fill(&master, COUNT);
+    let start = master.last_segment_start();
+    let tail = master.log_slice(start, u64::MAX).unwrap();
+    store.append_copied(start, tail.bytes()).unwrap();
+    while store.min_position() > SEGMENT_SIZE {
+        put_next(&master, &store);
+    }
+
+    let (deleter, is_deleted) = (Arc::clone(&store), AtomicBool::new(false));
+    let queues = dirs[1].path().join("consumequeue").join("old");
+    let hook: Hook = Arc::new(move |event: &Event<'_>| {
+        let is_it = event.step == Step::SyncFile && event.path.starts_with(&queues);
+        if is_it && !is_deleted.swap(true, Ordering::Relaxed) {
+            deleter.delete_queues_of("old").unwrap();
+            assert!(!queues.exists());
+        }
+        Ok(())
+    });
+    let watching = watch(dirs[1].path(), hook);
+    put_next(&master, &store);
+    drop(watching);
+
+    assert_eq!(store.min_position(), 0);
+    assert_eq!(store.queue_offsets("old", 0), None);
+    append(&store, "new", 0, b"the store takes messages");
+    store.flush_tick(NOW_MS).unwrap();
 }
