@@ -242,7 +242,7 @@ class MasterRole:
         if self.term is not None:
             self._broker.journal.write()
             self.term.tick()
-        self._broker.confirmation.follow(may_lead=self._has_lease(now_s))
+        self._broker.confirmation.follow(may_lead=self._has_lease())
         if self.term is not None:
             members = self.term.current.broker_ids
             if len(members) > 1:
@@ -256,14 +256,16 @@ class MasterRole:
         """Return a number that grows with each message that is stored, and with each pull."""
         return self._store.max_position + self._broker.meters.pull_count
 
-    def _has_lease(self, now_s: float) -> bool:
+    def _has_lease(self) -> bool:
         """Return whether this broker is master, and stays it until after the next tick (L47).
 
         After its lease a logical queue may be moved to another broker group. A quorum of replicas,
         which replaces the lease within the group, does not know of that.
         """
         term = self.term
-        return term is not None and self._lease.is_live(term.epoch, now_s + LEASE_REST_S_MIN)
+        # By the clock of the lease: that of the event loop stops while the machine sleeps.
+        ends_s = elapsed_s() + LEASE_REST_S_MIN
+        return term is not None and self._lease.is_live(term.epoch, ends_s)
 
     # The functions of the broker that a term needs.
 
