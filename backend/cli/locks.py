@@ -28,7 +28,7 @@ queue = App(
     name=["queue", "queues"],
     help="Explain why consumer groups do not read queues, and show share queues.",
 )
-queue.command("backend.cli.share_queues:share", name="share")
+queue.command("backend.cli.share_queues:share", name=["share", "shares"])
 
 LEASE_COLUMNS: Final[Columns] = {
     "BROKER GROUP": "broker_group_name",

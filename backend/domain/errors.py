@@ -167,7 +167,10 @@ class BrokerGroupNotControlled(DomainError, kind=ErrorKind.NOT_FOUND):
     code = "broker_group_not_controlled"
 
     def __init__(self, broker_group_name: str) -> None:
-        super().__init__(f"no broker of group {broker_group_name!r} has applied for an id")
+        super().__init__(
+            f"the controller knows no broker of group {broker_group_name!r}: the name is wrong, or"
+            " no controller leads the group"
+        )
         self.broker_group_name = broker_group_name
 
 

@@ -188,8 +188,9 @@ class ShareLeasesNotFound(DomainError, kind=ErrorKind.NOT_FOUND):
 
     def __init__(self, cluster_name: str, broker_group_name: str) -> None:
         super().__init__(
-            f"no other member of broker group {broker_group_name!r} of cluster {cluster_name!r} has"
-            " the lease of a share queue that is meant: see the list of share queues"
+            f"broker group {broker_group_name!r} of cluster {cluster_name!r} has nothing to hand"
+            " over: the next owner has each such share queue already, or no member has its lease,"
+            " as in PRIMARY mode"
         )
         self.cluster_name, self.broker_group_name = cluster_name, broker_group_name
 

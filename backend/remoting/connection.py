@@ -10,12 +10,19 @@ from typing import Final, Generic, TypeVar
 from regent_engine import Command, Decoder, ProtocolError, encode_command
 
 from backend.remoting.command import notice, request
-from backend.remoting.errors import LocalProtocolError, RemoteProtocolError
+from backend.remoting.errors import LocalProtocolError, RemoteProtocolError, RequestTooLarge
 
+FRAME_PREFIX_SIZE: Final = 8
 FRAME_SIZE_MAX: Final = 16 << 20
 HEADER_WRITTEN_MAX: Final = (1 << 24) - 1
 """The largest header that we write: the answer to a batch names each of its messages. Headers of
 clients are smaller."""
+
+HEADER_SIZE_MAX: Final = 1 << 20
+"""The largest header of a request that a broker reads."""
+
+EXT_COUNT_MAX: Final = 4096
+"""The most fields of a request that a broker reads."""
 
 PENDING_COUNT_MAX: Final = 1024
 _OPAQUE_MAX: Final = 2**31 - 1
@@ -94,18 +101,24 @@ class PeerConnection(Generic[Waiter]):
 
         Raises:
             LocalProtocolError: too many requests are open.
+            RequestTooLarge: with the fields the request exceeds what a peer reads.
         """
         opaque = self._opaque_of_another()
+        body, ext = command.body if body is None else body, {**command.ext, **ext}
         frame = encode_command(
             code=command.code,
             opaque=opaque,
             flag=command.flag,
             language=command.language,
             version=command.version,
-            ext={**command.ext, **ext},
-            body=command.body if body is None else body,
+            ext=ext,
+            body=body,
             encoding=command.encoding,
         )
+        header_size = len(frame) - FRAME_PREFIX_SIZE - len(body)
+        if header_size > HEADER_SIZE_MAX or len(ext) > EXT_COUNT_MAX or len(frame) > FRAME_SIZE_MAX:
+            reason = f"the request has {len(frame)} bytes, {header_size} of them in the header"
+            raise RequestTooLarge(f"{reason}, and {len(ext)} fields: no other broker reads it")
         if waiter is not None:
             self._pending[opaque] = waiter
         return frame

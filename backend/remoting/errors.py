@@ -11,3 +11,7 @@ class RemoteProtocolError(RemotingError):
 
 class LocalProtocolError(RemotingError):
     """Our side used a connection wrongly, for example beyond its limit of open requests."""
+
+
+class RequestTooLarge(LocalProtocolError):
+    """The peer would not read a request, and would close the connection."""

@@ -851,10 +851,11 @@ class Broker:
     def _on_flush_failure(self, error: Exception) -> None:
         log.critical("flush_failed", reason=str(error), exc_info=error)
         self.block_writes(WriteBlock.FLUSH_FAILED)
+        # First: after a panic the store does not say how far the disk has it.
+        self.membership.flush_failed()
         self.share_incidents.open(
             IncidentKind.CANNOT_STORE, self.store.flushed_position, str(error)
         )
-        self.membership.flush_failed()
 
     def copy_damaged(self, position: int, reason: str) -> None:
         """Leave the group, and copy the log from a damaged record on again.

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from backend.cli.errors import CommandError, ExitCode
 
 READ, WRITE = 4, 2
+ASK_BROKERS: Final = "RocketMQ's mqadmin can ask the brokers"
+"""The next step where regent has no counterpart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,8 @@ def topic(given: Given, directory: Directory) -> list[str]:
         words += [option, given[name]] if name in given else []
     words += _permission(given["p"]) if "p" in given else []
     words += _truth(given, "o", "ordered")
-    if "a" in given:
-        words += _attribute(given["a"])
+    for attribute in filter(None, given.get("a", "").split(",")):
+        words += _attribute(attribute.strip())
     return words
 
 
@@ -105,7 +107,9 @@ def _attribute(text: str) -> list[str]:
     if name == "+share.timeShare" and value.lower() in {"true", "false"}:
         return ["--time-share" if value.lower() == "true" else "--no-time-share"]
     known = "+message.type=…, +share.mode=…, +share.timeShare=true or false"
-    raise misuse(f"-a {text} can't be set", f"of the attributes only {known}")
+    raise misuse(
+        f"the attribute {text} can't be set", f"regent sets only {known}", next_step=ASK_BROKERS
+    )
 
 
 def static_topic(given: Given, directory: Directory) -> list[str]:
@@ -292,6 +296,6 @@ def forgetting(given: Given, _directory: Directory) -> list[str]:
     return [*words, "--living"] if "l" in given else words
 
 
-def misuse(what: str, why: str) -> CommandError:
+def misuse(what: str, why: str, *, next_step: str | None = None) -> CommandError:
     """Refuse options that can't be translated."""
-    return CommandError(what, why=why, exit_code=ExitCode.USAGE)
+    return CommandError(what, why=why, next_step=next_step, exit_code=ExitCode.USAGE)

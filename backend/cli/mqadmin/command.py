@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from backend.cli.clusters import cluster_path
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.mqadmin.builders import BrokerPlace, misuse
+from backend.cli.mqadmin.builders import ASK_BROKERS, BrokerPlace, misuse
 from backend.cli.mqadmin.stock import (
     IGNORED,
     StockCommand,
@@ -215,7 +215,8 @@ def _check_options(command: StockCommand, given: dict[str, str], translated: Tra
         )
         if not is_address:
             what = f"-{name} of mqadmin {command.name} has no counterpart"
-            raise misuse(what, f"regent {translated.regent} knows no such thing")
+            why = f"regent {translated.regent} has no such option"
+            raise misuse(what, why, next_step=ASK_BROKERS)
         print_note(f"note: -{name} is not used: {IGNORED[name]}")
 
 
@@ -231,7 +232,7 @@ def _no_translation(app: App, command: StockCommand, counterpart: Counterpart) -
     return CommandError(
         f"mqadmin {command.name} has no counterpart",
         why=reason,
-        next_step="RocketMQ's mqadmin can ask the brokers",
+        next_step=ASK_BROKERS,
         exit_code=ExitCode.REFUSED,
     )
 

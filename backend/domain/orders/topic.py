@@ -33,7 +33,10 @@ WRITE_QUEUES: Final = Parameter(
 READABLE: Final = Parameter("Allow consumers to read the topic.", option="readable")
 WRITABLE: Final = Parameter("Allow producers to write to the topic.", option="writable")
 ORDERED: Final = Parameter("Mark the topic as ordered.", option="ordered")
-MESSAGE_TYPE: Final = Parameter("Allowed type of messages, for brokers that check the type.")
+MESSAGE_TYPE: Final = Parameter(
+    "Allowed type of messages, for brokers that check the type."
+    " With PRIORITY, POP delivers messages of a higher priority first."
+)
 SHARE_MODE: Final = Parameter(
     "Which brokers own the share queues of POP: the master (PRIMARY), or members by lease (SHARED)."
 )

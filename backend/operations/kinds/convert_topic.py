@@ -111,6 +111,9 @@ def _check_messages(holders: TopicHolders) -> Check:
     if MessageType.MIXED in types:
         why = "delayed and transactional messages among them would be refused"
         return Check(name, CheckVerdict.WARN, why)
+    if MessageType.PRIORITY in types:
+        why = "in a static topic, the priority of a message does not choose its queue"
+        return Check(name, CheckVerdict.WARN, why)
     return Check(name, CheckVerdict.PASS, "static topics take them")
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from backend.db import share_leases
 from backend.db.pipeline import pipeline_of
 from backend.domain.errors import BrokerGroupNotControlled
-from backend.domain.operation_errors import ShareLeasesNotFound
+from backend.domain.operation_errors import InvalidParameters, ShareLeasesNotFound
 from backend.domain.orders.share_queue import HandOverShareQueues
 from backend.domain.plan import Check, CheckVerdict, Difference, Plan, Precondition, Risk
 from backend.domain.replica_group import ReplicaGroup
@@ -20,6 +20,7 @@ from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import groups
 from backend.services.controller.group_changes import GroupView, find_group
 
+KIND_NAME: Final = "hand_over_share_queues"
 QUEUE_COUNT_MAX: Final = 1_000
 """More share queues are handed over in several operations, so that each plan stays readable."""
 
@@ -42,9 +43,12 @@ async def read_facts(order: HandOverShareQueues, context: OperationContext) -> F
     """Read which members own the share queues that the order means.
 
     Raises:
+        InvalidParameters: `queues` is given with what chooses share queues otherwise.
         BrokerGroupNotControlled: no controller leads the broker group.
         ShareLeasesNotFound: no member owns a share queue that is meant.
     """
+    if order.queues and not _names_queues_alone(order):
+        raise InvalidParameters(KIND_NAME, "queues exclude all other parameters")
     name = groups.checked(order.cluster_name, order.broker_group_name)
     view = await find_group(name, context.controller)
     if view is None:
@@ -98,8 +102,9 @@ async def preview(
     heirs = sorted({next_id for _, next_id in present.moves.values()})
     heirs_text = " and ".join(f"broker {one}" for one in heirs) or "no broker"
     count = count_queues(len(present.moves))
+    verb = "goes" if len(present.moves) == 1 else "go"
     return Plan(
-        summary=f"Of {order.broker_group_name} {count} go to {heirs_text}",
+        summary=f"{count} of {order.broker_group_name} {verb} to {heirs_text}",
         risk=Risk.SMALL,
         steps=planned_steps(actions),
         changes=tuple(
@@ -123,9 +128,12 @@ async def preview(
     )
 
 
-KIND: Final = Kind(
-    "hand_over_share_queues", HandOverShareQueues, read_facts, preview, (HandOverLeases,)
-)
+KIND: Final = Kind(KIND_NAME, HandOverShareQueues, read_facts, preview, (HandOverLeases,))
+
+
+def _names_queues_alone(order: HandOverShareQueues) -> bool:
+    plain = HandOverShareQueues(order.cluster_name, order.broker_group_name, queues=order.queues)
+    return order == plain
 
 
 def _is_meant(order: HandOverShareQueues, queue: ShareQueueName, lease: ShareLease) -> bool:

@@ -78,7 +78,7 @@ async def preview(order: ResetShareQueue, facts: Facts[Present], context: Operat
     )
     return Plan(
         summary=f"Consumer group {group} goes on in {order.target} from offset {order.offset}:"
-        f" up to {skipped} messages skipped, up to {repeated} received again",
+        f" up to {count_messages(skipped)} skipped, up to {repeated} received again",
         risk=Risk.SERVICE,
         steps=planned_steps([action]),
         changes=(
@@ -123,9 +123,11 @@ async def _look(order: ResetShareQueue, owned: OwnedQueue, context: OperationCon
 
 
 def _impact(group: str, skipped: int, repeated: int) -> tuple[str, ...]:
-    never = f"never receives up to {skipped} messages that it has not finished"
-    again = f"receives up to {repeated} messages again: consumers must handle duplicates"
-    return tuple(f"Consumer group {group} {one}" for one in (never, again))
+    never = f"never receives up to {count_messages(skipped)} that it has not finished"
+    again = f"receives up to {count_messages(repeated)} again: consumers must handle duplicates"
+    effects = [text for text, count in ((never, skipped), (again, repeated)) if count]
+    none = "skips no message, and receives none again"
+    return tuple(f"Consumer group {group} {one}" for one in effects or (none,))
 
 
 def _check_inside(order: ResetShareQueue, present: Present) -> Check:

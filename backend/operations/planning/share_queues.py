@@ -34,11 +34,12 @@ async def read_share_queue(
     """Ask the master of a broker group for a share queue.
 
     Raises:
-        InvalidName: the name of the cluster is invalid.
+        InvalidName: the name of the cluster or of the consumer group is invalid.
         ClusterNotFound, BrokerGroupNotFound: there is no such cluster or broker group.
         BrokerSilent: no master of the group answers.
         ShareQueueNotFound: the consumer group has no share queue there.
     """
+    masters.check_consumer_group(name.consumer_group_name)
     meant = await masters.find_masters(cluster_name, (broker_group_name,), context)
     if not meant.found:
         raise BrokerSilent(broker_group_name, NO_MASTER)

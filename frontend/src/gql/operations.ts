@@ -152,7 +152,7 @@ export type ChangeTopicInput = {
   isTimeShared?: boolean | null | undefined;
   /** Allow producers to write to the topic. */
   isWritable?: boolean | null | undefined;
-  /** Allowed type of messages, for brokers that check the type. */
+  /** Allowed type of messages, for brokers that check the type. With PRIORITY, POP delivers messages of a higher priority first. */
   messageType?: TopicMessageType | null | undefined;
   /** Number of queues that consumers read in each broker group. */
   readQueueCount?: number | null | undefined;
@@ -258,7 +258,7 @@ export type CreateTopicInput = {
   isTimeShared?: boolean | null | undefined;
   /** Allow producers to write to the topic. */
   isWritable?: boolean;
-  /** Allowed type of messages, for brokers that check the type. */
+  /** Allowed type of messages, for brokers that check the type. With PRIORITY, POP delivers messages of a higher priority first. */
   messageType?: TopicMessageType | null | undefined;
   /** Number of queues that consumers read in each broker group. */
   readQueueCount?: number;
@@ -1087,6 +1087,7 @@ export type TopicMessageType =
   | 'FIFO'
   | 'MIXED'
   | 'NORMAL'
+  | 'PRIORITY'
   | 'TRANSACTION'
   | 'UNSPECIFIED';
 

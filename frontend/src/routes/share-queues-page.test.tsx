@@ -34,6 +34,10 @@ test('a share queue shows its window, what is in flight and the oldest delivery'
   for (const text of ['billing', 'orders/3', '1,200 – 1,203', '299', '42 s', 'being consumed']) {
     expect(table.getByText(text)).toBeVisible();
   }
+  // They leave room for the state and the button in a narrow window.
+  for (const name of ['Oldest delivery', 'Delivered again']) {
+    expect(table.getByRole('columnheader', { name })).toHaveAttribute('data-spare', 'true');
+  }
   expect(await violations(screen.getByRole('main'))).toEqual([]);
 });
 
@@ -180,6 +184,8 @@ test('a shared queue names its owner and who waits, and is handed over by way of
 
   await user.click(screen.getByRole('button', { name: 'Hand over…' }));
   const dialog = within(await screen.findByRole('dialog'));
+  // An empty field has a meaning, which the form says.
+  expect(dialog.getByPlaceholderText('the master, or another member in sync')).toBeVisible();
   await user.type(dialog.getByLabelText('Next owner'), '3');
   expect(await violations(screen.getByRole('dialog'))).toEqual([]);
   await user.click(dialog.getByRole('button', { name: 'Plan it' }));
@@ -235,6 +241,8 @@ test('incidents say what happened, what the others have, and how each ended', as
   for (const text of ['another member has a later lease', 'orders/3 for billing', 'no record']) {
     expect(fenced).toHaveTextContent(text);
   }
+  // A long reason is read without scrolling.
+  expect(table.getByText('the disk failed').closest('td')).toHaveAttribute('data-wraps', 'true');
   expect(calls.find(({ operation }) => operation === 'ShareIncidents')?.variables.chosen).toEqual({
     clusterName: 'regent',
     consumerGroupName: null,

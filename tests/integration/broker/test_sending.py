@@ -391,6 +391,8 @@ async def test_what_a_client_sent_before_it_left_is_stored_though_a_file_must_be
     [
         ({}, 2, "2"),
         ({"_SYS_MSG_PRIORITY_": "99"}, 3, "99"),
+        ({"_SYS_MSG_PRIORITY_": "2147483647"}, 3, "2147483647"),
+        ({"_SYS_MSG_PRIORITY_": "2147483648"}, 1, "2147483648"),
         ({"_SYS_MSG_PRIORITY_": "-1"}, 1, "-1"),
         ({"_SYS_MSG_PRIORITY_": "high"}, 1, "high"),
         ({"__SHARDINGKEY": "a"}, 1, None),

@@ -52,6 +52,10 @@ async def test_a_topic_that_can_not_be_static_is_refused(agents):
     await agents.order("create_topic", topic_name="late", message_type="DELAY")
     planned = await agents.plan("convert_topic", topic_name="late")
     assert planned.plan.block.name == "type of its messages"
+    await agents.order("create_topic", topic_name="urgent", message_type="PRIORITY")
+    planned = await agents.plan("convert_topic", topic_name="urgent")
+    [check] = [one for one in planned.plan.checks if one.name == "type of its messages"]
+    assert "priority" in check.why
     await agents.order("create_static_topic", topic_name="bills", queue_count=2)
     with pytest.raises(QueueChangeRefused, match="static already"):
         await agents.plan("convert_topic", topic_name="bills")

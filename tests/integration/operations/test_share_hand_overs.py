@@ -8,7 +8,7 @@ from backend.domain.election import ReplicaReport
 from backend.domain.errors import BrokerGroupNotControlled
 from backend.domain.operation import Author, Confirmation
 from backend.domain.operation import OperationState as S
-from backend.domain.operation_errors import ShareLeasesNotFound
+from backend.domain.operation_errors import InvalidParameters, ShareLeasesNotFound
 from backend.domain.plan import CheckVerdict
 from backend.domain.share_lease import HeldLease, LeaseHeartbeat, Member, Wish
 from backend.domain.share_queue import ShareQueueName
@@ -73,7 +73,7 @@ async def shared(database):
 async def test_o30_all_share_queues_of_a_member_go_to_the_master_and_back_by_an_undo(shared):
     await shared.beat(2, wanted=[ORDERS, TURNS])
     planned = await shared.plan(owner_id=2)
-    assert planned.plan.summary == "Of g 2 share queues go to broker 1"
+    assert planned.plan.summary == "2 share queues of g go to broker 1"
     assert [one.before for one in planned.plan.changes] == ["broker 2"] * 2
 
     waiting = await shared.confirm(planned)
@@ -89,7 +89,7 @@ async def test_o30_all_share_queues_of_a_member_go_to_the_master_and_back_by_an_
 
     back = await following.undo_operation(planned.id, ANNA, shared.context)
 
-    assert back.plan.summary == "Of g 2 share queues go to broker 2"
+    assert back.plan.summary == "2 share queues of g go to broker 2"
 
 
 async def test_one_share_queue_goes_to_the_named_member_o30(shared):
@@ -97,6 +97,7 @@ async def test_one_share_queue_goes_to_the_named_member_o30(shared):
     planned = await shared.plan(
         topic_name="orders", queue_id=1, consumer_group_name="billing", successor_id=3
     )
+    assert planned.plan.summary == "1 share queue of g goes to broker 3"
 
     await shared.confirm(planned)
 
@@ -120,11 +121,14 @@ async def test_a_successor_that_is_not_in_sync_or_not_alive_blocks_the_plan(shar
 async def test_without_a_share_queue_that_is_meant_there_is_no_plan(shared):
     await shared.beat(1, wanted=[ORDERS])
 
-    with pytest.raises(ShareLeasesNotFound):
+    with pytest.raises(ShareLeasesNotFound, match="nothing to hand over"):
         await shared.plan(owner_id=2)
     with pytest.raises(ShareLeasesNotFound):
         await shared.plan(topic_name="others")
-    with pytest.raises(BrokerGroupNotControlled):
+    one = {"topic_name": "orders", "queue_id": 0, "consumer_group_name": "billing"}
+    with pytest.raises(InvalidParameters, match="exclude all other parameters"):
+        await shared.plan(topic_name="others", queues=[one | {"successor_id": 2}])
+    with pytest.raises(BrokerGroupNotControlled, match="the name is wrong"):
         await shared.plan(broker_group_name="unknown")
 
 

@@ -9,7 +9,7 @@ from backend.brokers.requests.consume_modes import GetConsumeMode
 from backend.brokers.requests.shares import GetShareMessages
 from backend.db.brokers import BrokerRegistration
 from backend.domain.broker import DataVersion
-from backend.domain.errors import TopicNotFound
+from backend.domain.errors import InvalidName, TopicNotFound
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import (
     BrokerSilent,
@@ -167,6 +167,8 @@ async def test_o54_a_reset_names_what_is_skipped_and_repeated_and_is_taken_back(
 
     assert done.plan.facts["skipped_count"] == "3"
     assert done.plan.facts["repeated_count"] == "0"
+    never = "Consumer group billing never receives up to 3 messages that it has not finished"
+    assert done.plan.impact == (never,)
     assert {one.name: one.verdict for one in done.plan.checks}["messages in flight"] == "warn"
     assert await ack(consumer, first[1], "billing") == 208
     assert await pop(consumer, "orders", "billing", queueId=0) == []
@@ -187,6 +189,8 @@ async def test_a_share_queue_without_a_leading_master_is_unknown_not_absent(agen
 async def test_a_reset_outside_of_the_queue_is_blocked_and_one_of_no_share_queue_refused(
     agents, consumer
 ):
+    with pytest.raises(InvalidName, match="is blank"):
+        await agents.plan("reset_share_queue", **QUEUE | {"consumer_group_name": ""}, offset=1)
     with pytest.raises(ShareQueueNotFound, match="have not used POP there"):
         await agents.plan("reset_share_queue", **QUEUE, offset=1)
     await pop(consumer, "orders", "billing", queueId=0)

@@ -10,7 +10,7 @@ from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
 from tests.integration.broker.popping import ack, bodies, pop, pop_fields
 from tests.integration.replication.share_members import CONSUMERS, TOPIC, Members
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 MASTER, REPLICA = 1, 2
 
@@ -84,20 +84,25 @@ async def test_o28_the_engine_forwards_pops_and_passes_acknowledgements_on(membe
 
 
 @pytest.mark.usefixtures("served")
-async def test_q10_messages_of_an_owner_for_a_client_that_has_left_come_again_at_once(members):
+@pytest.mark.parametrize("init_mode", ["0", "malformed"])
+async def test_q10_messages_of_an_owner_for_a_client_that_has_left_come_again_at_once(
+    members, init_mode
+):
     client = members[REPLICA].client
     await members.send(MASTER, 2)
     replica, owner = members[REPLICA].server.sessions, members[MASTER].server.sessions
     leaving = await Client.connect(members[REPLICA].server.port)
     with owner._alone():
         # The owner has the POP, and does not answer yet.
-        leaving.start(RequestCode.POP_MESSAGE, pop_fields(TOPIC, CONSUMERS))
+        fields = pop_fields(TOPIC, CONSUMERS, initMode=init_mode, invisibleTime=600_000)
+        leaving.start(RequestCode.POP_MESSAGE, fields)
         await eventually(lambda: replica._clients.forwarded_count == 1)
         await leaving.close()
 
     found = []
-    while len(found) < 2:
-        found += await pop(client, TOPIC, CONSUMERS, pollTime=30_000)
+    async with asyncio.timeout(PATIENCE_S):
+        while len(found) < 2:
+            found += await pop(client, TOPIC, CONSUMERS, pollTime=2_000)
 
     assert sorted(bodies(found)) == [b"0000", b"0001"]
 

@@ -16,7 +16,7 @@ from backend.remoting.request_code import FIRST_PROTOCOL_VERSION, RequestCode
 from backend.rules.share_incident import IncidentKind
 from backend.services.share_queue.incidents import judge_incidents, list_incidents
 from tests.integration.broker.client import Client
-from tests.integration.broker.popping import ack, bodies, handle_fields, pop
+from tests.integration.broker.popping import ack, bodies, handle_fields, pop, pop_fields
 from tests.integration.replication.popping import consumer, send_many
 from tests.integration.replication.share_members import CONSUMERS, NAMES, TOPIC, Members
 from tests.integration.replication.sharing import (
@@ -141,6 +141,41 @@ async def test_o34_a_member_with_a_damaged_record_leaves_and_copies_it_from_its_
     group.clients[1] = await Client.connect(group.agents[1].port)
     again = await consumer(group, 2)
     assert bodies(await receive(again, 2)) == [b"002", b"003"]
+
+
+@pytest.mark.parametrize("mode", ["PRIMARY", "SHARED"])
+async def test_o33_a_master_with_a_damaged_record_gives_way_once_another_member_may_lead(
+    group, mode
+):
+    # Q40: meanwhile it serves everything but POP.
+    await group.add_many(2)
+    assert (await share(group, mode=mode)).code == 0
+    await await_mode(group, 2, mode)
+    await send_many(group, 1, 4)
+    former = await consumer(group, 1)
+    held = await receive(former, 1)
+    assert await ack(former, held[0]) == 0
+    await group.await_equal_logs()
+    position = spoil_last_of_lane(group, 2)
+
+    group.kill(1)
+
+    await group.await_state(2, 2, {2})
+    await send_many(group, 2, 2, start=4)
+    refused = await group.client(2).call(RequestCode.POP_MESSAGE, pop_fields(TOPIC))
+    assert (refused.code, "another one of its group" in refused.remark) == (14, True)
+    assert group.agents[1].events("share_incident_opened")
+
+    await group.start(1)
+
+    await group.await_state(1, 3, {1, 2})
+    assert group.agents[1].events("log_mended")
+    await group.await_equal_logs()
+    # Nothing is lost, nor delivered once more.
+    found = await receive(await consumer(group, 1), 5)
+    assert bodies(found) == [b"%03d" % number for number in range(1, 6)]
+    (incident,) = await incidents_of(group, 2, IncidentKind.CANNOT_APPLY)
+    assert incident.position == position
 
 
 async def test_o34_a_record_that_is_damaged_at_all_members_is_left_out_and_the_lane_goes_on(

@@ -339,6 +339,7 @@ async def test_a_replica_refuses_to_pop_topics_in_primary_mode(members):
     for code in (RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION):
         told = await client.call(code, pop_fields("primary", CONSUMERS))
         assert told.code == NOT_SERVED, told.remark
+        assert "serves POP of topics in PRIMARY mode" in told.remark
 
 
 async def test_a_queue_that_a_topic_gets_is_shared_too(members):

@@ -1,9 +1,22 @@
 """A SHARED topic changes its mode, is reset, or is deleted and made again, with owners around."""
 
+from contextlib import AsyncExitStack
+
+from backend.domain.share_incident import IncidentFilter
 from backend.remoting.request_code import RequestCode
+from backend.services.share_queue.incidents import list_incidents
 from tests.integration.broker.popping import ack, bodies
 from tests.integration.replication.popping import consumer, send_many
+from tests.integration.replication.share_members import CONSUMERS, NAMES, Members
 from tests.integration.replication.sharing import await_mode, own, receive, share, shared_pair
+from tests.waiting import eventually
+
+
+async def incidents(group):
+    """List the incidents that the control plane has."""
+    database = group.name_server.controller.database
+    page = await list_incidents(size=100, before=None, chosen=IncidentFilter(), database=database)
+    return list(page.items)
 
 
 async def test_modes_that_change_back_and_forth_lose_and_double_nothing(group):
@@ -58,3 +71,24 @@ async def test_after_a_reset_the_owner_goes_on_from_the_offset(group):
     found = await receive(client, 4)
     assert bodies(found) == [b"%03d" % number for number in range(4)]
     assert [await ack(client, one) for one in found] == [0] * 4
+    # The order has ended a lease, and no member was late.
+    assert await incidents(group) == []
+
+
+async def test_the_lease_of_a_group_that_is_deleted_ends_without_an_incident(group):
+    async with AsyncExitStack() as stack:
+        members = Members(group, stack)
+        member = await members.start(1, is_led_by_test=False)
+        await members.begin(master=1)
+        client = await member.consume()
+        await members.send(1, 2)
+        assert await receive(client, 2)
+        figures = member.server.broker.lease_keeper.figures
+
+        fields = {"groupName": CONSUMERS, "cleanOffset": "true"}
+        told = await client.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, fields)
+        assert told.code == 0, told.remark
+
+        await eventually(lambda: figures.fenced == len(NAMES))
+        assert not member.server.broker.share_incidents.is_due
+        assert await incidents(group) == []

@@ -32,6 +32,7 @@ class Lane:
 
     def __init__(self):
         self.epochs, self.owners, self.with_messages = {}, {}, set()
+        self.reset_epochs = {}
         self.records = []
 
     def name(self, name):
@@ -50,6 +51,11 @@ class Lane:
             self.owners[name] = None
             self.records.append(("UNOWN", name, epoch, None))
 
+    def reset(self, name):
+        """Append the snapshot of an operator's reset: its epoch ends the lease of the owner."""
+        self.epochs[name] += 1
+        self.owners[name], self.reset_epochs[name] = None, self.epochs[name]
+
 
 class Shares:
     """The share queues of one member, as its keeper uses them; it reads the lane at once."""
@@ -58,6 +64,7 @@ class Shares:
         self.lane, self.id = lane, broker_id
         self.serving, self.ends_at_s = {}, {}
         self.is_cut_off = False
+        self.reads_lane = True
         self.gate = asyncio.Event()
         self.gate.set()
         self.shared_topics = self.topics_with_turns = {"orders"}
@@ -90,6 +97,9 @@ class Shares:
             if (lane.epochs[name], lane.owners[name]) == (epoch, self.id)
         }
         return self.serving
+
+    def has_ended_by_order(self, name, epoch):
+        return name not in self.lane.epochs or self.lane.reset_epochs.get(name, 0) > epoch
 
     async def own(self, name, epoch, *, ends_at_s=None):
         await self.gate.wait()

@@ -583,3 +583,21 @@ async def test_a_lease_that_lapsed_is_an_incident_that_is_named_once_q37(group):
     (lapsed,) = first
     assert (lapsed.kind, lapsed.epoch, lapsed.topic) == (IncidentKind.LEASE_LAPSED, 1, "orders")
     assert second is UNSET
+
+
+async def test_a_lease_that_another_owner_ended_is_an_incident_and_one_that_a_reset_ended_is_none(
+    group,
+):
+    # Q37: an operator's order needs no look at the clocks and the network of the member.
+    await group.own(2)
+    group.lane.reset(SQ)
+    await group.pass_time(2)
+    assert group.keepers[2].figures.fenced == 1
+    assert all(body.incidents is UNSET for _, body in group.heartbeats)
+
+    await group.own(2)
+    group.lane.own(SQ, group.lane.epochs[SQ] + 1, 1)
+    await group.pass_time(0.1)
+
+    (fenced,) = group.heartbeats[-1][1].incidents
+    assert (fenced.kind, fenced.topic) == (IncidentKind.LEASE_FENCED, "orders")

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from backend.remoting.response_code import ResponseCode
+from workers.broker.errors import Refusal
 from workers.broker.shares.member_shares import MemberShares
 
 
@@ -55,3 +56,11 @@ async def test_an_answer_of_the_sequencer_that_cannot_be_read_leaves_the_outcome
     assert replica.told == [False]
     assert replica.hot.withdrawn == [b"records"]
     assert replica.hot.settled == [[7]]
+
+
+async def test_a_master_without_the_lane_judges_no_records_so_that_members_send_them_again(replica):
+    # A verdict would be final, although the next master may have the records.
+    with pytest.raises(Refusal) as caught:
+        await replica.shares.append(3, b"records")
+
+    assert caught.value.code == ResponseCode.SERVICE_NOT_AVAILABLE

@@ -9,10 +9,12 @@ from regent_engine import Decoder
 
 from backend.remoting.bodies import TopicConfig
 from backend.remoting.command import answer, request
+from backend.remoting.errors import RequestTooLarge
 from backend.remoting.headers import PopMessageHeader, decode_header
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from tests.unit.broker.shared_members import Lane, Shares, settle
+from tests.unit.engine.builders import open_store
 from workers.broker.errors import Refusal
 from workers.broker.shares.member_shares import ShareName
 from workers.broker.shares.share_incidents import ShareIncidents
@@ -65,7 +67,11 @@ class Owners:
             (read,) = Decoder().receive(reply(command) if callable(reply) else reply)
             return read
 
-        yield SimpleNamespace(pass_on=pass_on)
+        async def call(code, ext):
+            assert code == RequestCode.CHANGE_MESSAGE_INVISIBLETIME
+            self.asked.append((broker_id, ext))
+
+        yield SimpleNamespace(pass_on=pass_on, call=call)
 
     def forget_addresses(self):
         pass
@@ -234,6 +240,33 @@ async def test_a_pop_for_a_share_queue_without_a_name_goes_to_the_master_that_na
     assert member.keeper.wanted == set()
 
 
+@pytest.mark.parametrize("takes_turns", [False, True])
+async def test_a_share_queue_without_a_name_is_not_wanted_while_the_master_does_not_answer(
+    takes_turns,
+):
+    # A lease of it could not be used, and would pass for one that another member has fenced.
+    member = Member(takes_turns=takes_turns)
+    member.lane.epochs.clear()
+    member.lane.owners.clear()
+
+    caller, _ = member.pop(pollTime="300")
+
+    assert (await caller.answer()).code == ResponseCode.POLLING_TIMEOUT
+    assert member.keeper.wanted == set()
+
+
+async def test_a_share_queue_is_wanted_while_this_member_waits_for_the_lane_of_the_next_master(
+    member,
+):
+    member.lane.epochs.clear()
+    member.lane.owners.clear()
+    member.shares.reads_lane = False
+
+    await member.pop(pollTime="300")[0].answer()
+
+    assert member.keeper.wanted == set(NAMES)
+
+
 async def test_an_owner_that_gives_no_answer_is_replaced_by_interest(member):
     member.own(range(8), owner=2)
 
@@ -311,6 +344,20 @@ async def test_a_refusal_of_the_owner_is_passed_on(member):
     assert (found.code, found.remark) == (ResponseCode.NO_PERMISSION, "forbidden")
 
 
+async def test_a_pop_that_the_owner_would_not_read_is_refused_and_the_owner_is_asked_again(member):
+    member.own(range(8), owner=1)
+
+    def refuse(_command):
+        raise RequestTooLarge("no other broker reads it")
+
+    member.owners.replies = {1: refuse}
+    assert (await member.pop()[0].answer()).code == ResponseCode.MESSAGE_ILLEGAL
+    member.owners.replies = {1: says("from 1")}
+
+    assert (await member.pop()[0].answer()).remark == "from 1"
+    assert member.keeper.wanted == set()
+
+
 async def test_a_client_that_leaves_is_asked_for_no_more(member):
     member.own(range(8), owner=1)
     caller = Caller()
@@ -325,6 +372,33 @@ async def test_a_client_that_leaves_is_asked_for_no_more(member):
 
     assert len(member.owners.asked) == 1
     assert caller.frames.empty()
+
+
+async def test_q10_messages_of_a_client_that_left_are_released_whatever_its_request_contains(
+    member, tmp_path
+):
+    # The engine forwards a POP without a look at these fields.
+    fields = {"consumerGroup": "billing", "topic": "orders", "initMode": "x", "order": "maybe"}
+    (command,) = Decoder().receive(request(RequestCode.POP_MESSAGE, opaque=7, ext=fields))
+    store = open_store(tmp_path)
+    store.append("orders", 1, b"one", b"")
+    body = store.read("orders", 1, 0).body
+    store.close()
+    delivery = {"popTime": "5", "invisibleTime": "60000", "reviveQid": "4"}
+    (reply,) = Decoder().receive(answer(command, ext=delivery, body=body))
+    member.owners.replies = {2: nothing}
+
+    member.pops.give_back(2, command, reply)
+    await asyncio.wait(member.pops._tasks)
+
+    ((owner_id, released),) = member.owners.asked
+    assert owner_id == 2
+    assert (released["consumerGroup"], released["topic"], released["queueId"]) == (
+        "billing",
+        "orders",
+        "1",
+    )
+    assert (released["extraInfo"], released["invisibleTime"]) == ("0 5 60000 4 0 broker-t 1 0", "0")
 
 
 async def test_o50_with_too_many_pops_that_wait_the_answer_is_polling_full(member):

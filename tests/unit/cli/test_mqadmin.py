@@ -64,6 +64,10 @@ def translated(monkeypatch, server, capsys):
             f"topic set orders --cluster {C} --share-mode SHARED",
         ),
         (
+            f"updateTopic -c {C} -t orders -a +share.mode=SHARED,+message.type=PRIORITY",
+            f"topic set orders --cluster {C} --share-mode SHARED --message-type PRIORITY",
+        ),
+        (
             f"updateTopic -c {C} -t orders -a +share.timeShare=true",
             f"topic set orders --cluster {C} --time-share",
         ),
@@ -208,6 +212,8 @@ def test_a_command_is_written_in_regents_words(line, wanted, monkeypatch):
         ("deleteTopic -t", 2, "-t needs a value"),
         ("deleteTopic -t orders -x 1", 2, "'-x' is none of its options"),
         (f"updateTopic -c {C} -t orders -u true", 2, "-u of mqadmin updateTopic has no counterp"),
+        (f"updateTopic -c {C} -t orders -u true", 2, "next: RocketMQ's mqadmin can ask the brok"),
+        (f"updateTopic -c {C} -t orders -a +a=b", 2, "next: RocketMQ's mqadmin can ask the brok"),
         (f"updateTopic -c {C} -t orders -p 9", 2, "-p 9 is no permission"),
         ("updateBrokerConfig -k a -v b", 2, "-b must be given"),
         ("remappingStaticTopic -t orders", 2, "-b or -c must be given"),

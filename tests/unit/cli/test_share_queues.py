@@ -65,10 +65,11 @@ def east(signed_in):
     return signed_in
 
 
-def test_share_queues_are_listed_with_their_window_and_what_is_in_flight(east, capsys):
+@pytest.mark.parametrize("noun", ["share", "shares"])
+def test_share_queues_are_listed_with_their_window_and_what_is_in_flight(east, capsys, noun):
     east.on("GET", "/share-queues", {**page(QUEUE), "unknown": []})
 
-    assert run([*SHARE, "list", "--group", "billing"]) == ExitCode.DONE
+    assert run(["queue", noun, "list", "--group", "billing"]) == ExitCode.DONE
 
     shown = capsys.readouterr().out
     for text in ("broker-a-0", "1200-5296 full", "8000", "42.0 s"):

@@ -1,9 +1,14 @@
 import pytest
-from regent_engine import encode_command
+from regent_engine import Decoder, encode_command
 
 from backend.remoting.command import answer
-from backend.remoting.connection import PeerConnection
-from backend.remoting.errors import LocalProtocolError, RemoteProtocolError
+from backend.remoting.connection import (
+    EXT_COUNT_MAX,
+    FRAME_SIZE_MAX,
+    HEADER_SIZE_MAX,
+    PeerConnection,
+)
+from backend.remoting.errors import LocalProtocolError, RemoteProtocolError, RequestTooLarge
 
 
 def test_an_answer_finds_its_waiter_in_any_order():
@@ -53,6 +58,27 @@ def test_open_requests_are_bounded():
         ours.request(34, 3)
 
     assert sorted(ours.abandon()) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("ext", "body"),
+    [
+        ({"a": "." * (HEADER_SIZE_MAX - 150)}, b""),
+        ({str(number): "." for number in range(EXT_COUNT_MAX)}, b""),
+        ({}, b"." * (FRAME_SIZE_MAX - 150)),
+    ],
+)
+def test_a_request_that_the_peer_would_not_read_is_not_passed_on(ext, body):
+    # The peer would close the connection, and the requests of others would have no answer.
+    clients, ours, theirs = PeerConnection[str](), PeerConnection[str](), PeerConnection[str]()
+    theirs.receive_data(clients.request(34, "x", ext=ext, body=body))
+    (command,) = theirs.commands()
+    Decoder().receive(ours.passed_on(command, "as it is", {}))
+
+    with pytest.raises(RequestTooLarge):
+        ours.passed_on(command, "with another field", {"regentPassedOn": "." * 150})
+
+    assert list(ours.abandon()) == ["as it is"]
 
 
 def test_commands_come_out_whole_from_single_bytes():

@@ -1,7 +1,9 @@
 import pytest
 
+from backend.domain.topic_layout import MessageType
 from backend.rules.attributes import (
     GROUP_ATTRIBUTES,
+    MESSAGE_TYPES,
     TOPIC_ATTRIBUTES,
     InvalidAttributes,
     changed_attributes,
@@ -95,3 +97,8 @@ def test_what_is_read_and_written_back_changes_nothing():
     held = {"priority.factor": "50", "of.a.newer.version": "1"}
 
     assert changed_attributes(GROUP_ATTRIBUTES, held, held.items()) == held
+
+
+def test_operators_can_order_each_message_type_that_agents_serve():
+    # Lite topics are of RocketMQ alone.
+    assert {*MessageType} == {*MESSAGE_TYPES} - {"LITE"}

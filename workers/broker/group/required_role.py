@@ -60,6 +60,6 @@ def check_role(
     if required is RequiredRole.MASTER_TAKES and not is_master:
         raise Refusal(
             ResponseCode.SERVICE_NOT_AVAILABLE,
-            "only the master of the group takes committed offsets and gives locks:"
-            " ask for the route again",
+            "only the master of the group takes committed offsets, gives locks, and serves POP of"
+            " topics in PRIMARY mode: ask for the route again",
         )

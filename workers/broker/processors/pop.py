@@ -546,7 +546,9 @@ async def on_change_invisible_time(broker: Broker, caller: Caller, command: Comm
     )
     reply = answer(command, ext=encode_header(changed))
     if gives_back and hidden_ms and _moves(broker, name, hidden_ms):
-        return await _move(broker, caller, command, header, reply)
+        moved = await _move(broker, caller, command, header, reply)
+        if moved is not None:
+            return moved
     # The message is due at another time now.
     broker.shares.wake(header.topic, header.queue_id)
     if position is None:
@@ -569,8 +571,11 @@ async def _move(
     command: Command,
     header: ChangeInvisibleTimeHeader,
     reply: bytes,
-) -> bytes:
-    """Let the retry topic deliver a message that was given back for a long time."""
+) -> bytes | None:
+    """Let the retry topic deliver a message that was given back for a long time.
+
+    None if the message stays in its place.
+    """
     finished = await broker.shares.move(
         header.topic,
         header.queue_id,
@@ -580,7 +585,7 @@ async def _move(
         given_back=_delivery_of(header.handle),
     )
     if finished is None:
-        return reply
+        return None
     return await _completed(broker, caller, command, [finished], reply=reply)
 
 

@@ -73,8 +73,10 @@ from workers.broker.tables.topics import WRITABLE, permitted, topic_from_templat
 from workers.broker.transactions.half_message import TRANSACTION_ID, is_half
 
 PROPERTIES_SIZE_MAX: Final = 32_767
-_PRIORITY_DIGITS_MAX: Final = 9
-"""A priority with more digits is no number of Java's `int`."""
+_PRIORITY_MAX: Final = 2**31 - 1
+"""A priority is a number of Java's `int`."""
+
+_PRIORITY_DIGITS_MAX: Final = 10
 
 # Clients before this version do not send a limit of retries.
 _VERSION_WITH_RETRY_LIMIT: Final = 121
@@ -369,7 +371,8 @@ def _prioritized(
         return queue_id, {name: value for name, value in properties.items() if name != PRIORITY}
     priority = properties[PRIORITY]
     # A number that is no natural one says nothing.
-    if not (priority.isascii() and priority.isdigit()) or len(priority) > _PRIORITY_DIGITS_MAX:
+    is_natural = priority.isascii() and priority.isdigit() and len(priority) <= _PRIORITY_DIGITS_MAX
+    if not is_natural or int(priority) > _PRIORITY_MAX:
         return queue_id, properties
     return min(int(priority), max(1, queue_count) - 1), properties
 

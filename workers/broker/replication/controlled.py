@@ -282,6 +282,7 @@ class Controlled(OwnLocks):
             return
         await self.replica.begin(self.own_id, state)
         self._broker.member_shares.follow()
+        self.master.leave_if_damaged()
         self._announce(self.own_id, state.epoch)
 
     def take_first_lease(self, state: ReplicaGroupState) -> None:

@@ -12,8 +12,11 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
+from regent_engine import StoreError
+
 from backend.remoting.response_code import ResponseCode
 from backend.rules.broker import MASTER_ID
+from backend.rules.share_incident import IncidentKind
 from workers.broker.broker import Broker
 from workers.broker.commit_log.elapsed import elapsed_s
 from workers.broker.commit_log.write_block import WriteBlock
@@ -65,6 +68,8 @@ class MasterRole:
         master."""
         self.term: Term | None = None
         self._term_task: asyncio.Task[None] | None = None
+        # The log position of a damaged record of share queues, and what is wrong with it.
+        self._lane_damage: tuple[int, str] | None = None
         self.is_leaving = self._has_resigned = False
 
     @property
@@ -103,10 +108,7 @@ class MasterRole:
             return False
         former_end = self._store.max_position
         self._broker.journal.lead(state.epoch)
-        self._broker.shares.lead(state.epoch)
-        self._broker.shares.use_version(
-            state.protocol_version, asked_at_ms=self._broker.elapsed_ms()
-        )
+        self._lead_shares(state)
         term = self.term = self._term_of(state, former_end)
         self.listener.serve(term)
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
@@ -116,6 +118,30 @@ class MasterRole:
         # The epoch is flushed, if the settings require it.
         self.when_safe(former_end, lambda _outcome: None)
         return True
+
+    def _lead_shares(self, state: ReplicaGroupState) -> None:
+        """Own the share queues, unless a record of them is damaged here (queue-ownership.md 4.12).
+
+        The set of a new epoch has no other member that could be elected. So this master serves
+        everything else until a replica has joined the set.
+        """
+        shares, self._lane_damage = self._broker.shares, None
+        try:
+            shares.lead(state.epoch)
+        except StoreError as error:
+            if error.position is None:
+                raise
+            shares.stand_down()
+            self._lane_damage = error.position, str(error)
+            self._broker.share_incidents.open(IncidentKind.CANNOT_APPLY, *self._lane_damage)
+            return
+        shares.use_version(state.protocol_version, asked_at_ms=self._broker.elapsed_ms())
+
+    def leave_if_damaged(self) -> None:
+        """Leave the group if a record of share queues is damaged here: another member leads."""
+        if self._lane_damage is not None and not self.is_leaving:
+            damage, self._lane_damage = self._lane_damage, None
+            self._broker.copy_damaged(*damage)
 
     async def let_clients_come(self) -> None:
         """Open the gate once readers see all messages acknowledged before, or after a moment."""
@@ -219,6 +245,8 @@ class MasterRole:
         self._broker.confirmation.follow(may_lead=self._has_lease(now_s))
         if self.term is not None:
             members = self.term.current.broker_ids
+            if len(members) > 1:
+                self.leave_if_damaged()
             if self.listener.limit(self.pace.rate, members):
                 self.pace.note_use(now_s)
         self.pace.tick(now_s)

@@ -16,7 +16,7 @@ from regent_engine import Command, HotPath
 
 from backend.remoting.address import split_address
 from backend.remoting.command import answer
-from backend.remoting.errors import RemotingError
+from backend.remoting.errors import RemotingError, RequestTooLarge
 from backend.remoting.headers.fencing import FENCE_FIELD
 from backend.remoting.response_code import ResponseCode
 from backend.requester import Requester, connect
@@ -155,6 +155,8 @@ class PassingOn:
                     if reply is None or reply.code != ResponseCode.NOT_TAKEN:
                         return self._answer(command, reply, address)
                     await self._await_other(link)
+        except RequestTooLarge as error:
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, str(error)) from error
         except (OSError, RemotingError) as error:
             reason = str(error) or "there is no answer in time"
             raise self._refusal(address, reason, is_in_doubt=is_in_doubt) from error

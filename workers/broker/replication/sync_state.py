@@ -163,6 +163,19 @@ class SyncState:
             >= max(self.confirmed_position, self.term_start, replica.sent_end)
         )
 
+    def holds_confirmed(self, broker_id: int) -> bool:
+        """Return whether a proposed replica still has what it needed to join.
+
+        It may have lost its disk since it was proposed.
+        """
+        replica = self._replicas.get(broker_id)
+        return (
+            replica is not None
+            and replica.is_connected
+            and not replica.is_learner
+            and replica.held_position >= max(self.confirmed_position, self.term_start)
+        )
+
     def approaching(self, broker_id: int, *, distance_max: int) -> bool:
         """Return whether a replica would soon have all confirmed data if confirmation stopped.
 

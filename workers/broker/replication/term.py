@@ -267,7 +267,10 @@ class Term:
     def _wanted(self) -> frozenset[int]:
         state = self._state
         gone = state.leaving(self._now_ms(), term_started_at_ms=round(self._started_at_s * 1000))
-        asked = (state.proposed or frozenset()) - state.current.broker_ids
+        requested = (state.proposed or frozenset()) - state.current.broker_ids
+        # One that lacks confirmed data again may never have it. A fence keeps it out of the set, so
+        # that confirmation goes on.
+        asked = {i for i in requested if state.holds_confirmed(i)}
         here = self._host.replica_ids()
         may_approach = self._now_s() >= self._approach_at_s
         near = (

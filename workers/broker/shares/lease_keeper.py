@@ -379,8 +379,7 @@ class LeaseKeeper:
             self._shares.prolong(name, lease.stops_at_s)
             self._announce()
         else:
-            self.figures.fenced += 1
-            self._incidents.note_lease(IncidentKind.LEASE_FENCED, name, lease.epoch)
+            self._note_fenced(name, lease)
             # A consumer that still waits wants it again, once this member has read the lane.
             self._wanted_until_s.pop(name, None)
             self._release(name, lease)
@@ -468,10 +467,7 @@ class LeaseKeeper:
             self._give_back(name, lease)
             return
         if owned_epoch != lease.epoch:
-            # The lane has the record of a later owner.
-            self.figures.fenced += 1
-            log.warning("share_queue_fenced", **_fields(name), epoch=lease.epoch)
-            self._incidents.note_lease(IncidentKind.LEASE_FENCED, name, lease.epoch)
+            self._note_fenced(name, lease)
             self._forget(name, lease)
         elif self._is_over(lease, now_s):
             self._lapse(name, lease)
@@ -481,6 +477,18 @@ class LeaseKeeper:
                 self._give_back(name, lease)
         else:
             lease.idle_since_s = None
+
+    def _note_fenced(self, name: ShareName, lease: _Lease) -> None:
+        """Note that the lane refuses records of a lease: it has those of a later owner.
+
+        What an operator has ordered is no incident: no member was late.
+        """
+        self.figures.fenced += 1
+        if self._shares.has_ended_by_order(name, lease.epoch):
+            log.info("share_lease_ended_by_order", **_fields(name), epoch=lease.epoch)
+            return
+        log.warning("share_queue_fenced", **_fields(name), epoch=lease.epoch)
+        self._incidents.note_lease(IncidentKind.LEASE_FENCED, name, lease.epoch)
 
     def _lapse(self, name: ShareName, lease: _Lease) -> None:
         self.figures.lapsed += 1

@@ -144,6 +144,11 @@ class MemberShares:
         """Return whether this broker is a replica with the lane of its master."""
         return self._follows
 
+    @property
+    def reads_lane(self) -> bool:
+        """Return whether this member has the lane: as sequencer, or as a replica that reads it."""
+        return self._is_sequencer or self._follows
+
     def is_shared(self, topic: str) -> bool:
         """Return whether any member may own the share queues of a topic.
 
@@ -241,6 +246,14 @@ class MemberShares:
     def owned(self) -> Mapping[ShareName, int]:
         """Return the share queues that this process owns, each with its lease epoch."""
         return {name: one.epoch for name, one in self._owned.items()}
+
+    def has_ended_by_order(self, name: ShareName, epoch: int) -> bool:
+        """Return whether an operator has reset a share queue since an epoch, or deleted it."""
+        found = self._broker.hot.finished_share(*name)
+        if found is None:
+            return True
+        _, reset_epoch, _ = found
+        return reset_epoch > epoch
 
     def owner_of(self, topic: str, queue_id: int, group: str) -> int | None:
         """Return the broker id of the owner by the lane of this member; None without one."""
@@ -391,8 +404,12 @@ class MemberShares:
         Return once they are confirmed.
 
         Raises:
-            Refusal: it is unknown whether they will be. StoreError: the store refused them.
+            Refusal: it is unknown whether they will be, or this master can't read the lane.
+            StoreError: the store refused them.
         """
+        if not self._is_sequencer:
+            reason = "this broker does not judge records of share queues: another one will lead"
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
         appending = self._broker.hot.append_share_records(member, records)
         return await self._confirmed(appending), appending.position
 
@@ -411,10 +428,12 @@ class MemberShares:
 
     def _note_left_out(self) -> None:
         """Report damaged records that each member leaves out, until a snapshot follows (O34)."""
-        broker = self._broker
-        if not (self._is_sequencer or self._follows):
+        broker, kind = self._broker, IncidentKind.RECORD_LEFT_OUT
+        if not self.reads_lane and (self._shared or not self._may_follow):
+            # The next master is not known yet, or the lane is read in a moment.
             return
-        kind, positions = IncidentKind.RECORD_LEFT_OUT, broker.hot.left_out_shares()
+        # Without SHARED topics a replica does not read the lane, and its master reports them.
+        positions = broker.hot.left_out_shares() if self.reads_lane else []
         for position in positions:
             broker.share_incidents.open(kind, position, "the checksum of a record is wrong")
         broker.share_incidents.end(kind, kept=positions)

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from workers.broker.shares.member_shares import ShareName
 
 LASTING_COUNT_MAX: Final = 64
-"""The lasting incidents that are named; later ones are in the log of the broker only."""
+"""The lasting incidents that are named."""
+
+LEFT_OUT_COUNT_MAX: Final = LASTING_COUNT_MAX - 8
+"""The records of them that all members leave out. More of them wait until one of these is over.
+
+So there is always room for what keeps this member from its share queues.
+"""
 
 log = structlog.get_logger()
 
@@ -59,7 +65,9 @@ class ShareIncidents:
 
     def open(self, kind: IncidentKind, position: int, reason: str) -> None:
         """Begin an incident that lasts, about the record at a log position."""
-        if (kind, position) in self._lasting or len(self._lasting) >= LASTING_COUNT_MAX:
+        is_left_out = kind is IncidentKind.RECORD_LEFT_OUT
+        count_max = LEFT_OUT_COUNT_MAX if is_left_out else LASTING_COUNT_MAX
+        if (kind, position) in self._lasting or len(self._lasting) >= count_max:
             return
         log.error("share_incident_opened", kind=kind.value, position=position, reason=reason)
         self._lasting[kind, position] = ShareIncidentBody(

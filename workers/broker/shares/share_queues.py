@@ -235,6 +235,9 @@ class ShareQueues:
             Refusal: another broker is about to do so, a member of the group forbids it, or this
                 broker does not read all records.
         """
+        if not self.is_leading and self._broker.share_incidents.is_disabled:
+            reason = "this broker can't store or apply records: another one of its group will lead"
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
         if self._later_version is not None:
             raise Refusal(
                 ResponseCode.SERVICE_NOT_AVAILABLE,

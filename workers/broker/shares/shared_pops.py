@@ -17,8 +17,8 @@ import structlog
 from regent_engine import Command, decode_records
 
 from backend.remoting.command import answer
-from backend.remoting.errors import RemotingError
-from backend.remoting.headers import PopMessageHeader, decode_header
+from backend.remoting.errors import RemotingError, RequestTooLarge
+from backend.remoting.headers import PopMessageHeader
 from backend.remoting.names import pop_retry_topic
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
@@ -101,6 +101,9 @@ class _Split:
     able: Collection[ShareName]
     """Those that may have messages."""
 
+    named: Collection[ShareName]
+    """Those that this member can own: its lane knows them, or is not read at the moment."""
+
     def has_messages(self, names: Collection[ShareName]) -> bool:
         """Return whether any of the share queues may have messages."""
         return any(name in self.able for name in names)
@@ -177,9 +180,9 @@ class SharedPops:
 
     def give_back(self, owner_id: int, command: Command, reply: Command) -> None:
         """Release the messages that an owner gave to a client which has left."""
-        header = decode_header(PopMessageHeader, command.ext)
+        # The engine reads fewer fields than the dispatcher, so the others may be malformed.
         self._begin(
-            self._give_back(header, reply, owner_id),
+            self._give_back(command.ext.get("consumerGroup", ""), reply, owner_id),
             lambda error: log.error("messages_not_released", exc_info=error),
         )
 
@@ -253,15 +256,16 @@ class SharedPops:
             else:
                 others.setdefault(owner, []).append(name)
         able = {name for name in names if name not in seen or seen[name].has_messages}
-        return _Split(own, others, free, able)
+        return _Split(own, others, free, able, named=seen.keys() if shares.reads_lane else names)
 
     def _want(self, waiting: _Pop, split: _Split) -> None:
         keeper = self._broker.lease_keeper
         if keeper is None:
             return
-        keeper.want(split.free)
+        wanted = list(split.free)
         if self._broker.member_shares.takes_turns(waiting.header.topic):
-            keeper.want(name for names in split.others.values() for name in names)
+            wanted += [name for names in split.others.values() for name in names]
+        keeper.want(name for name in wanted if name in split.named)
 
     def _check_able(self) -> None:
         """Check that this member has the lane as it is now.
@@ -336,6 +340,9 @@ class SharedPops:
 
         An answer that comes after the time limit is lost: its messages come again after the time
         that they are hidden.
+
+        Raises:
+            Refusal: the owner would not read the request.
         """
         # The wait at the owner is shorter than that of the client, which began earlier.
         fields = {FORWARDED_FIELD: "1", "pollTime": str(wait_ms), "bornTime": "0"}
@@ -344,6 +351,9 @@ class SharedPops:
                 link = await self.links.find(owner_id)
                 async with link.connected() as requester:
                     reply = await requester.pass_on(waiting.command, fields)
+        except RequestTooLarge as error:
+            # The owner can serve other requests.
+            raise Refusal(ResponseCode.MESSAGE_ILLEGAL, str(error)) from error
         except (OSError, RemotingError) as error:
             self.links.forget_addresses()
             self._pause(owner_id, str(error) or "there is no answer in time")
@@ -358,7 +368,7 @@ class SharedPops:
             if reply.ext.get("hasMsg") == "false":
                 return None
             if waiting.caller.is_gone and reply.body:
-                await self._give_back(waiting.header, reply, owner_id)
+                await self._give_back(waiting.header.consumer_group, reply, owner_id)
                 return None
         return answer(
             waiting.command, code=reply.code, remark=reply.remark, ext=reply.ext, body=reply.body
@@ -368,7 +378,7 @@ class SharedPops:
         self._paused_until_s[owner_id] = self._now_s() + PAUSE_S
         log.info("pop_not_forwarded", owner_id=owner_id, reason=reason)
 
-    async def _give_back(self, header: PopMessageHeader, reply: Command, owner_id: int) -> None:
+    async def _give_back(self, consumer_group_name: str, reply: Command, owner_id: int) -> None:
         """Release the messages of a client that left while its POP waited at the owner (Q10)."""
         ext = reply.ext
         delivery = f"{ext.get('popTime')} {ext.get('invisibleTime')} {ext.get('reviveQid')}"
@@ -376,7 +386,7 @@ class SharedPops:
             flag = _NEW_RETRY if record.topic.startswith(RETRY_PREFIX) else _NO_RETRY
             place = f"{self._broker.settings.broker_name} {record.queue_id} {record.queue_offset}"
             fields = {
-                "consumerGroup": header.consumer_group,
+                "consumerGroup": consumer_group_name,
                 "topic": record.topic,
                 "queueId": str(record.queue_id),
                 "extraInfo": f"{record.queue_offset} {delivery} {flag} {place}",

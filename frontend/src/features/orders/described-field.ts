@@ -95,6 +95,11 @@ function numberField({ low, high, initial }: Described, known: Known, isRequired
   } as const;
 }
 
+/** What an empty text or number means, where the order says it. */
+function emptyMeaning({ absence }: Described, isRequired: boolean) {
+  return isRequired || absence === undefined ? {} : { absence: { text: absence } };
+}
+
 /** The field of a form for a field of an order; `absence` says what holds where nothing else does. */
 export function fieldOf(name: string, one: Described, known: Known, absence: Words): Field {
   const onlyWith = known.onlyWith ?? one.onlyWith;
@@ -114,7 +119,11 @@ export function fieldOf(name: string, one: Described, known: Known, absence: Wor
     case 'count':
       return { ...common, ...countField(one, known, without, isRequired) };
     case 'number':
-      return { ...common, ...numberField(one, known, isRequired) };
+      return {
+        ...common,
+        ...numberField(one, known, isRequired),
+        ...emptyMeaning(one, isRequired),
+      };
     case 'choice':
       return { ...common, ...choiceField(one, known, without, isRequired) };
     case 'names':
@@ -128,6 +137,13 @@ export function fieldOf(name: string, one: Described, known: Known, absence: Wor
     case 'time':
       return { ...common, kind: 'time', initial: '', isRequired };
     default:
-      return { ...common, kind: 'text', lengthMax, initial, isRequired };
+      return {
+        ...common,
+        kind: 'text',
+        lengthMax,
+        initial,
+        isRequired,
+        ...emptyMeaning(one, isRequired),
+      };
   }
 }

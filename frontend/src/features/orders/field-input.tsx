@@ -98,6 +98,7 @@ export function FieldInput(props: FieldInputProps) {
       return (
         <TextInput
           {...given}
+          placeholder={emptyOf(t, field)}
           value={text}
           onChange={(event) => onChange(event.currentTarget.value)}
           autoComplete="off"
@@ -105,6 +106,11 @@ export function FieldInput(props: FieldInputProps) {
         />
       );
   }
+}
+
+/** What an empty text or number means; nothing where its order does not say it. */
+function emptyOf(t: TFunction, field: Field): string {
+  return 'absence' in field && field.absence ? say(t, field.absence) : '';
 }
 
 function absenceOf(t: TFunction, given: { absence: Words | null; present: number | null }): string {

@@ -13,7 +13,14 @@ export type Field = {
   onlyWith?: { name: string; value: string };
 } & (
   | { kind: 'name'; lengthMax: number; initial: string; isRequired: boolean }
-  | { kind: 'text'; lengthMax: number | null; initial: string; isRequired: boolean }
+  | {
+      kind: 'text';
+      lengthMax: number | null;
+      initial: string;
+      isRequired: boolean;
+      /** What an empty one means, where the order says it. */
+      absence?: Words;
+    }
   | { kind: 'lines'; initial: string; isRequired: boolean }
   /** Lines of a name, an equals sign and a value. */
   | { kind: 'pairs'; initial: string; countMax: number }
@@ -34,6 +41,8 @@ export type Field = {
       high: string | null;
       initial: string;
       isRequired: boolean;
+      /** As of a text. */
+      absence?: Words;
     }
   /** A number of milliseconds that is asked for as a date and a time of day. */
   | { kind: 'time'; initial: string; isRequired: boolean }

@@ -18,6 +18,7 @@ export function ShareIncidentTable({ incidents }: { incidents: ShareIncident[] }
         column.accessor(({ kind }) => t(`shareIncidentKind.${kind}`), {
           id: 'kind',
           header: t('shareIncidents.what'),
+          meta: { wraps: true },
         }),
         column.accessor(
           (one) => {
@@ -47,6 +48,8 @@ export function ShareIncidentTable({ incidents }: { incidents: ShareIncident[] }
         column.accessor(({ reason }) => reason ?? t('shareIncidents.noReason'), {
           id: 'reason',
           header: t('shareIncidents.reason'),
+          // A reason may be several sentences, with the path of a file.
+          meta: { wraps: true },
         }),
       ]),
     [t],

@@ -17,6 +17,8 @@ export function ShareQueueTable({ queues, onShow }: ShareQueueTableProps) {
   const { t } = useTranslation();
   const columns = useMemo(() => {
     const right = { meta: { align: 'right' } } as const;
+    // Where there is no room, the messages of the share queue say the same.
+    const spare = { meta: { align: 'right', spare: true } } as const;
     return column.columns([
       column.accessor('consumerGroupName', { header: t('shareQueues.group') }),
       column.accessor((one) => `${one.topic}/${one.queueId}`, {
@@ -51,12 +53,12 @@ export function ShareQueueTable({ queues, onShow }: ShareQueueTableProps) {
       column.accessor(
         ({ oldestAcquiredMs: age }) =>
           age === null ? t('shareQueues.noAge') : formatSpan(Number(age)),
-        { id: 'oldest', header: t('shareQueues.oldest'), ...right },
+        { id: 'oldest', header: t('shareQueues.oldest'), ...spare },
       ),
       column.accessor((one) => formatInt64(one.redeliveredCount), {
         id: 'redelivered',
         header: t('shareQueues.redelivered'),
-        ...right,
+        ...spare,
       }),
       column.display({
         id: 'state',

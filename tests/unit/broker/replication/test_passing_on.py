@@ -7,7 +7,9 @@ import pytest
 from regent_engine import Decoder
 
 from backend.remoting.command import answer, notice, request
+from backend.remoting.connection import HEADER_SIZE_MAX
 from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
 from tests.waiting import PATIENCE_S
 from workers.broker.errors import Refusal
 from workers.broker.metrics.meters import Meters
@@ -215,6 +217,26 @@ async def test_a_master_that_hangs_up_leaves_a_request_in_doubt(passing, master,
     with pytest.raises(Refusal, match="it is unknown whether") as refusal:
         await waiting
     assert (refusal.value.code, reported(meters)) == (14, (0, 1, 0))
+
+
+async def test_a_request_that_the_master_would_not_read_is_refused_and_others_are_served(
+    passing, master, meters
+):
+    passing.follow(master.address)
+    # It can be read here, and not with the mark.
+    size = HEADER_SIZE_MAX - len(request(SEND, opaque=7, ext={"a": ""}))
+    (command,) = Decoder().receive(request(SEND, opaque=7, ext={"a": "." * size}))
+    master.may_answer.clear()
+    served = asyncio.ensure_future(passing.take(command_of()))
+    await master.arrived.wait()
+
+    with pytest.raises(Refusal) as caught:
+        await passing.take(command)
+
+    assert caught.value.code == ResponseCode.MESSAGE_ILLEGAL
+    master.may_answer.set()
+    assert decoded(await served).code == 0
+    assert reported(meters) == (1, 0, 0)
 
 
 async def test_a_master_that_is_not_reached_was_not_asked(passing, meters):

@@ -90,6 +90,13 @@ def connect(host, broker_id, held):
     host.term.held(broker_id, held)
 
 
+async def check_until_late(host):
+    check = asyncio.create_task(host.term.check_set())
+    await asyncio.sleep(0)
+    host.now_s += 1
+    await check
+
+
 def outcome_of(term, position):
     outcomes = []
     term.wait(position, outcomes.append)
@@ -343,6 +350,42 @@ async def test_a_gone_member_with_a_lost_answer_stays_a_member_until_that_is_cer
     assert host.asked[-1] == {MASTER}
     assert term.current == SyncStateSet(frozenset({MASTER}), 4)
     assert host.shown[-1] == 2000
+
+
+@pytest.mark.parametrize("is_learner", [False, True])
+async def test_a_requested_member_that_comes_back_with_less_stops_confirmation_until_a_fence_only(
+    is_learner,
+):  # D8
+    host = Host(answers=[ConnectionError("lost")])
+    term = term_of(host, MASTER)
+    connect(host, SECOND, 1000)
+    await term.check_set()
+    term.disconnected(SECOND)
+    term.connected(SECOND, is_learner=is_learner)
+    term.held(SECOND, 1000 if is_learner else 10)
+    host.end = 2000
+
+    await check_until_late(host)
+
+    assert host.asked[-1] == {MASTER}
+    assert host.shown[-1] == 2000
+
+
+async def test_a_replica_that_is_too_slow_does_not_hold_up_another_with_a_lost_answer():  # D8
+    host = Host(end=10_000, answers=[ConnectionError("lost")])
+    term = term_of(host, MASTER)
+    connect(host, SECOND, 10_000)
+    await term.check_set()
+    host.term.held(SECOND, 12_000)
+    host.end = 12_000
+    term.advance()
+    connect(host, THIRD, 10_500)
+    await check_until_late(host)
+
+    await check_until_late(host)
+
+    assert term.current.broker_ids == {MASTER, SECOND}
+    assert host.shown[-1] == 12_000
 
 
 async def test_the_size_that_messages_need_is_announced_with_every_change():  # S45

@@ -34,6 +34,10 @@ const NOT_TAKEN: i32 = 7002;
 /// What a request takes in memory besides its header, about.
 const ENTRY_BYTES: usize = 256;
 
+/// The fields that a member writes into a POP.
+const OWN: [(&str, &str); OWN_COUNT] = [("pollTime", "0"), ("bornTime", "0"), (FORWARDED, "1")];
+pub(crate) const OWN_COUNT: usize = 3;
+
 /// Requests for one member.
 #[derive(Debug)]
 pub struct Forwards {
@@ -95,6 +99,12 @@ impl Forward {
     #[must_use]
     pub fn size(&self) -> usize {
         self.header.len() + ENTRY_BYTES
+    }
+
+    /// Whether it is a POP, not an acknowledgement.
+    #[must_use]
+    pub fn is_pop(&self) -> bool {
+        self.is_pop
     }
 
     /// The request as the client sent it, for the dispatcher.
@@ -187,12 +197,11 @@ pub(crate) fn write_pop(
     request: &Command,
 ) -> Result<(), EncodeError> {
     let mut writer = FrameWriter::begin(out, Encoding::Json, &asking(request.code, number));
-    let own = [("pollTime", "0"), ("bornTime", "0"), (FORWARDED, "1")];
     let given = request.ext.iter().map(|(key, value)| (&**key, &**value));
-    for (key, value) in given.filter(|(key, _)| own.iter().all(|(name, _)| name != key)) {
+    for (key, value) in given.filter(|(key, _)| OWN.iter().all(|(name, _)| name != key)) {
         writer.ext(key, value);
     }
-    own.iter().for_each(|(key, value)| writer.ext(key, value));
+    OWN.iter().for_each(|(key, value)| writer.ext(key, value));
     writer.finish(&[])
 }
 

@@ -15,7 +15,7 @@ use regent_hotpath::{
     Appending, Beginning, Change, Connection, Forward, Grant, Granted, HotPath, MemberAnswer,
     PopGrant, Proposal, PullAnswers, PullFilter, PullKind, Received, Reigning, SEQUENCER,
 };
-use regent_remoting::{Command, Header, Text};
+use regent_remoting::{Command, Header, Text, limits};
 use regent_share::{
     Body, Decoded, Delivery, Entry, Handle, Policy, Ranges, Record, Records, Snapshot, SnapshotRun,
 };
@@ -188,9 +188,9 @@ impl Group {
         (decode(&answers, &received), received)
     }
 
-    /// POP at a member; what it proposes is confirmed and applied before the answer.
+    /// POP at a member for a client of another one; what it proposes is confirmed and applied before the answer.
     fn pop(&self, member: &Member, connection: &mut Connection, count: usize) -> Vec<Popped> {
-        let (answers, received) = self.ask(member, connection, &pop(count, ""));
+        let (answers, received) = self.ask(member, connection, &forwarded_pop(count));
         assert!(
             answers.iter().all(|one| one.code != FOUND),
             "a record comes first"
@@ -295,6 +295,13 @@ fn granted(hot: &HotPath) -> Arc<Granted> {
 /// A POP that never comes too late.
 fn pop(count: usize, attempt: &str) -> Vec<u8> {
     popping::pop(count, attempt, 0)
+}
+
+/// A POP for the share queues of one member: another member has forwarded it.
+fn forwarded_pop(count: usize) -> Vec<u8> {
+    let mut asked = commands(&pop(count, "")).remove(0);
+    asked.ext.insert("shareFwd".to_owned(), "1".to_owned());
+    again(&asked)
 }
 
 fn is_done(outcome: &Appending) -> bool {
@@ -1124,13 +1131,7 @@ fn only_final_answers_of_the_sequencer_are_given_on() {
     let group = Group::new();
     let mut client = Group::connect(group.replica());
     group.replica().hot.set_link(SEQUENCER, true);
-    let message = Popped {
-        body: Vec::new(),
-        queue_id: 0,
-        offset: 3,
-        reconsume_times: 0,
-        handle: "3 1758000000000 60000 0 0 broker-a 0 3".to_owned(),
-    };
+    let message = message_of_nobody();
     let (_, mut received) = group.ask(group.replica(), &mut client, &ack(&message));
     let (asked, request) = forwarded(&mut received);
     let answer = |code| Command {
@@ -1201,9 +1202,7 @@ fn q19_a_pop_is_left_to_the_dispatcher_unless_one_other_member_owns_all_its_queu
     assert!(is_left(&pop(1, "")), "nobody owns one of them");
     assert!(group.own(group.master(), QUEUES[1], 4));
     assert!(!is_left(&pop(1, "")));
-    let mut asked = commands(&pop(1, "")).remove(0);
-    asked.ext.insert("shareFwd".to_owned(), "1".to_owned());
-    assert!(is_left(&again(&asked)), "it was forwarded already");
+    assert!(is_left(&forwarded_pop(1)), "it was forwarded already");
     // Its client has given up, and would not finish the messages.
     let late = popping::pop(1, "", NOW_MS - 60_000);
     let (answers, received) = group.ask(group.replica(), &mut client, &late);
@@ -1211,6 +1210,68 @@ fn q19_a_pop_is_left_to_the_dispatcher_unless_one_other_member_owns_all_its_queu
         (answers[0].code, received.forwards.len()),
         (POLLING_TIMEOUT, 0)
     );
+}
+
+/// The grant of a POP of one queue is also that of all queues, some of which other members may own.
+#[test]
+fn q91_a_pop_of_queues_of_two_owners_is_left_to_the_dispatcher_whatever_was_granted() {
+    let group = Group::new();
+    group.append(0, b"of the master");
+    group.append(1, b"of the replica");
+    assert!(group.own(group.master(), QUEUES[0], 4));
+    assert!(group.own(group.replica(), QUEUES[1], 4));
+    let mut client = Group::connect(group.replica());
+    group.replica().hot.set_link(MASTER, true);
+    let mut asked = commands(&pop(32, "")).remove(0);
+
+    for (queue_id, forwarded_count, cold_count) in [("0", 1, 0), ("-1", 0, 1), ("1", 0, 0)] {
+        asked.ext.insert("queueId".to_owned(), queue_id.to_owned());
+        let (answers, received) = group.ask(group.replica(), &mut client, &again(&asked));
+        let counts = (received.forwards.len(), received.cold.len());
+        assert_eq!(counts, (forwarded_count, cold_count), "queue {queue_id}");
+        assert!(answers.is_empty());
+        assert_eq!(deferred(&received).len(), usize::from(queue_id == "1"));
+    }
+}
+
+/// A member that cannot read a request closes the connection, with the requests of all other clients.
+#[test]
+fn a_request_that_no_member_would_read_is_left_to_the_dispatcher() {
+    let group = Group::new();
+    group.own_all(group.master(), 4);
+    let mut client = Group::connect(group.replica());
+    for member in [MASTER, SEQUENCER] {
+        group.replica().hot.set_link(member, true);
+    }
+    let mut is_left = |command: &Command| {
+        let (_, received) = group.ask(group.replica(), &mut client, &again(command));
+        let requests = received.forwards.iter().map(|it| it.requests.len());
+        assert_eq!(requests.sum::<usize>() + received.cold.len(), 1);
+        let bytes: Vec<_> = received.forwards.iter().flat_map(|it| &it.frames).collect();
+        assert_eq!(bytes.is_empty(), !received.cold.is_empty());
+        !received.cold.is_empty()
+    };
+    let asked = commands(&pop(1, "")).remove(0);
+    let with = |count: usize, size: usize| {
+        let mut asked = asked.clone();
+        for number in asked.ext.len()..count {
+            asked.ext.insert(format!("more{number}"), "1".to_owned());
+        }
+        asked.ext.insert("attemptId".to_owned(), "a".repeat(size));
+        asked
+    };
+    let size = limits::HEADER_SIZE_MAX - again(&with(0, 0)).len();
+
+    assert!(!is_left(&with(4_000, 1)));
+    assert!(is_left(&with(limits::EXT_COUNT_MAX, 1)));
+    assert!(!is_left(&with(0, size - 1_000)));
+    assert!(is_left(&with(0, size)));
+    let mut finished = commands(&ack(&message_of_nobody())).remove(0);
+    assert!(!is_left(&finished));
+    let name = "a".repeat(limits::HEADER_SIZE_MAX - again(&finished).len());
+    let handle = finished.ext["extraInfo"].replace("broker-a", &name);
+    finished.ext.insert("extraInfo".to_owned(), handle);
+    assert!(is_left(&finished));
 }
 
 #[test]
@@ -1230,6 +1291,17 @@ fn requests_are_left_to_the_dispatcher_without_a_connection_to_the_member() {
             (1, Some(member))
         );
         assert!(received.forwards.is_empty());
+    }
+}
+
+/// A message with a void handle.
+fn message_of_nobody() -> Popped {
+    Popped {
+        body: Vec::new(),
+        queue_id: 0,
+        offset: 3,
+        reconsume_times: 0,
+        handle: "3 1758000000000 60000 0 0 broker-a 0 3".to_owned(),
     }
 }
 

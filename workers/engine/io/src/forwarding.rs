@@ -18,6 +18,10 @@ use crate::serving::SLICE_BYTES;
 /// Slices of answers of one member that are read before others have their turn.
 const SLICE_COUNT_MAX: usize = 8;
 
+/// A client with more POPs at members has its next ones served by the owner of the thread, which bounds how many wait.
+/// A client that reads no answers gets those of all POPs that are under way: each may have 256 KiB or more.
+const POP_COUNT_MAX: usize = 64;
+
 /// What members answered to one client.
 #[derive(Default)]
 struct Answered {
@@ -25,6 +29,7 @@ struct Answered {
     /// The requests that the owner is to ask again.
     again: Vec<Command>,
     count: usize,
+    pop_count: usize,
     /// What the requests took in memory.
     size: usize,
 }
@@ -32,6 +37,7 @@ struct Answered {
 impl Answered {
     fn note(&mut self, request: &Forward) {
         self.count += 1;
+        self.pop_count += usize::from(request.is_pop());
         self.size += request.size();
     }
 
@@ -76,18 +82,22 @@ impl<A: HotAccess> Driver<A> {
         }
     }
 
-    /// Take requests of a client for a member. Returns those that the owner is to serve: there is no connection.
+    /// Take requests of a client for a member. Returns those that the owner is to serve: there is no connection, or
+    /// too many POPs are under way.
     pub(crate) fn forward(&mut self, client: u64, forwards: Forwards) -> Vec<Command> {
         let Some(peer) = self.peers.get_mut(&client) else {
             return Vec::new();
         };
+        let pops = forwards.requests.iter().filter(|request| request.is_pop());
+        let pop_count = peer.forwarded_pop_count + pops.count();
         let mut links = self.links.iter_mut();
         let link = links.find(|link| link.member == forwards.member && link.has_room());
-        let Some(link) = link else {
+        let Some(link) = link.filter(|_| pop_count <= POP_COUNT_MAX) else {
             let requests = forwards.requests.iter();
             return requests.filter_map(Forward::request).collect();
         };
         peer.forwarded_count += forwards.requests.len();
+        peer.forwarded_pop_count = pop_count;
         peer.client
             .hold(forwards.requests.iter().map(Forward::size).sum());
         self.mail.add_forwarded(forwards.requests.len());
@@ -170,6 +180,7 @@ impl<A: HotAccess> Driver<A> {
                 continue;
             };
             peer.forwarded_count -= answered.count;
+            peer.forwarded_pop_count -= answered.pop_count;
             peer.client.drop_held(answered.size);
             peer.active_ms = elapsed_ms();
             if !answered.again.is_empty() {

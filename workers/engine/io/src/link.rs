@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use ahash::AHashMap;
 use regent_hotpath::{Forward, Forwards, MemberAnswer};
+use regent_remoting::limits::HEADER_WRITTEN_MAX;
 use regent_remoting::{FrameError, Framer, decode_header};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
@@ -41,7 +42,8 @@ impl Link {
             member,
             socket,
             output: Output::default(),
-            framer: Framer::new(frame_size_max),
+            // Headers of answers may be longer than those of requests.
+            framer: Framer::with_header_limit(frame_size_max, HEADER_WRITTEN_MAX),
             waiting: AHashMap::new(),
             deadlines: VecDeque::new(),
             watched: None,

@@ -29,6 +29,8 @@ pub(crate) struct Peer {
     cold_bytes: usize,
     /// Requests that other members have not answered.
     pub(crate) forwarded_count: usize,
+    /// Those of them that are POPs.
+    pub(crate) forwarded_pop_count: usize,
     /// A send waits for a file of its queue, and all that follows waits as well.
     pub(crate) is_set_aside: bool,
     /// The owner checks a parked pull.
@@ -69,6 +71,7 @@ impl Peer {
             cold_sizes: VecDeque::new(),
             cold_bytes: 0,
             forwarded_count: 0,
+            forwarded_pop_count: 0,
             is_set_aside: false,
             is_checking: false,
             has_turn: false,

@@ -335,6 +335,32 @@ fn q91_a_pop_gets_the_messages_of_the_owner_and_without_any_the_owner_of_the_thr
     assert_eq!(replica.hear_request().0, 4);
 }
 
+/// A client that reads no answers has few at a time, so that these fit into memory.
+#[test]
+fn a_client_with_many_pops_at_an_owner_leaves_the_next_ones_to_the_owner_of_the_thread() {
+    const COUNT_MAX: i32 = 64;
+    let replica = Replica::start();
+    let mut owner = replica.link(OWNER);
+    let (mut client, mut other) = (replica.connect(), replica.connect());
+    let mut asked = Vec::new();
+    for opaque in 0..COUNT_MAX {
+        client.write(&pop(opaque));
+        asked.push(owner.read());
+    }
+
+    client.write(&pop(100));
+
+    assert_eq!(replica.hear_request().0, 100);
+    other.write(&pop(1));
+    asked.push(owner.read());
+    for request in &asked {
+        owner.answer(request, 0, b"messages");
+    }
+    let told: Vec<_> = (0..COUNT_MAX).map(|_| client.read().opaque).collect();
+    assert_eq!(told, (0..COUNT_MAX).collect::<Vec<_>>());
+    assert_eq!(other.read().opaque, 1);
+}
+
 #[test]
 fn requests_of_a_lost_connection_are_left_to_the_owner_of_the_thread() {
     let replica = Replica::start();
@@ -383,6 +409,23 @@ fn a_member_that_refuses_gets_no_more_requests() {
     client.write(&ack(3));
     assert_eq!(replica.hear_request().0, 3);
     // What it was sent before may still be answered.
+    sequencer.answer(&asked[1], 0, b"");
+    assert_eq!(client.read().opaque, 2);
+}
+
+#[test]
+fn a_long_answer_breaks_no_connection_to_a_member() {
+    let replica = Replica::start();
+    let mut sequencer = replica.link(SEQUENCER);
+    let mut client = replica.connect();
+    client.write(&[ack(1), ack(2)].concat());
+    let asked = [sequencer.read(), sequencer.read()];
+
+    let long = "a".repeat(limits::HEADER_SIZE_MAX + 1);
+    sequencer.write(&frame(13, asked[0].opaque, 1, &[("why", &long)], b""));
+
+    let (opaque, heard) = replica.hear_request();
+    assert_eq!((opaque, lost_link(&heard)), (1, false));
     sequencer.answer(&asked[1], 0, b"");
     assert_eq!(client.read().opaque, 2);
 }

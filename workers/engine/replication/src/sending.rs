@@ -41,6 +41,8 @@ struct Shared<S: StoreAccess> {
     turn_changed: Condvar,
     /// The thread has the turn.
     is_threaded: AtomicBool,
+    /// Up to where the log is confirmed; [`NOTHING`] until that is known. Each transfer tells it, so that
+    /// none is sent before.
     confirmed: AtomicU64,
     sent_bytes: AtomicU64,
     /// Bytes a second of a backlog; 0 is no limit.
@@ -101,7 +103,7 @@ impl<S: StoreAccess> Sending<S> {
             turn: Mutex::default(),
             turn_changed: Condvar::new(),
             is_threaded: AtomicBool::new(false),
-            confirmed: AtomicU64::new(0),
+            confirmed: AtomicU64::new(NOTHING),
             sent_bytes: AtomicU64::new(0),
             rate: AtomicU64::new(0),
             failure: Mutex::new(None),
@@ -134,8 +136,8 @@ impl<S: StoreAccess> Sending<S> {
         self.shared.pump()
     }
 
-    /// [`Self::pump`] for a thread that appends and does not know up to where the log is confirmed. A failure
-    /// ends the connection, and is for [`Self::take_failure`].
+    /// [`Self::pump`] for a thread that appends and does not know up to where the log is confirmed: it sends
+    /// nothing until that was said once. A failure ends the connection, and is for [`Self::take_failure`].
     pub fn send_appended(&self) {
         if let Err(error) = self.shared.pump() {
             self.shared.fail(error);
@@ -203,7 +205,7 @@ impl<S: StoreAccess> Shared<S> {
             return Ok(());
         }
         let is_left = self.store.with(|store| {
-            match self.link.lock().pending(store) {
+            match self.pending(store) {
                 0 => return Ok(false),
                 much if much > self.size_max as u64 => return Ok(true),
                 _ => {}
@@ -322,13 +324,19 @@ impl<S: StoreAccess> Shared<S> {
     fn give_back(&self) -> Result<(), S::Error> {
         self.is_threaded.store(false, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        let pending = self
-            .store
-            .with(|store| Ok(self.link.lock().pending(store)))?;
+        let pending = self.store.with(|store| Ok(self.pending(store)))?;
         if pending > 0 {
             self.is_threaded.store(true, Ordering::SeqCst);
         }
         self.tell_confirmed(false)
+    }
+
+    /// How much can be sent: nothing until it is known up to where the log is confirmed.
+    fn pending(&self, store: &Store) -> u64 {
+        match self.confirmed.load(Ordering::Relaxed) {
+            NOTHING => 0,
+            _ => self.link.lock().pending(store),
+        }
     }
 
     /// Sends the rest of a frame, or the next one.
@@ -336,6 +344,9 @@ impl<S: StoreAccess> Shared<S> {
         let mut outgoing = self.outgoing.lock();
         if outgoing.is_empty() {
             let confirmed = self.confirmed.load(Ordering::Relaxed);
+            if confirmed == NOTHING {
+                return Ok(Sent::Everything);
+            }
             let mut link = self.link.lock();
             let Some(next) = link.next_transfer(store, self.size_max, confirmed)? else {
                 return Ok(Sent::Everything);

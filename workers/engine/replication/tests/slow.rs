@@ -1,4 +1,4 @@
-//! A replica that reads slowly.
+//! What a replica is sent, and when: also one that reads slowly.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -76,6 +76,34 @@ fn a_backlog_is_sent_at_the_rate_that_was_set() {
     let paced = (log.len() - FREE_SIZE - SIZE_MAX) as u64;
     let least = Duration::from_millis(paced * 1000 / RATE);
     assert!(begun.elapsed() >= least, "{:?}", begun.elapsed());
+    sending.close();
+}
+
+/// I8: a replica shows what its first transfer says is confirmed. 0 would hide from its readers what they have
+/// read.
+#[test]
+fn nothing_is_sent_before_it_is_known_what_is_confirmed() {
+    let dir = tempdir().unwrap();
+    let master = Arc::new(Shared(open(dir.path())));
+    let (sending, mut theirs) = empty_replica(&master);
+    let greeting = read(&mut theirs, GREETING_HEAD_SIZE);
+    read(&mut theirs, size_at(&greeting));
+    let greeted = sending.sent_bytes();
+    append(&master.0, "t", 0, &[7; BODY_SIZE]);
+
+    // Another thread appends and sends before the owner of the connection does.
+    sending.send_appended();
+    assert_eq!(sending.sent_bytes(), greeted);
+
+    sending.pump(123).unwrap();
+    let head = read(&mut theirs, TRANSFER_HEAD_SIZE);
+    assert_eq!(head[28..], 123_u64.to_be_bytes());
+    assert!(size_at(&head) > BODY_SIZE);
+    append(&master.0, "t", 0, &[7; BODY_SIZE]);
+    read(&mut theirs, size_at(&head));
+    sending.send_appended();
+    let head = read(&mut theirs, TRANSFER_HEAD_SIZE);
+    assert_eq!(head[28..], 123_u64.to_be_bytes());
     sending.close();
 }
 

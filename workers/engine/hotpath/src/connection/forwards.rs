@@ -1,13 +1,31 @@
 //! Acknowledgements and POPs that go to another member of the broker group (ADR 27).
 
+use regent_remoting::limits::{EXT_COUNT_MAX, FRAME_PREFIX_SIZE, HEADER_SIZE_MAX};
 use regent_remoting::{Command, EncodeError, Frame, Header};
 
 use super::Call;
-use crate::forward::{Forward, Forwards, SEQUENCER, write_ack, write_pop};
+use crate::forward::{Forward, Forwards, OWN_COUNT, SEQUENCER, write_ack, write_pop};
 use crate::pop::{ANY_QUEUE, AckRequest, PopRequest};
 use crate::pull::Granted;
 use crate::pulled::Answering;
 use crate::share::Reign;
+
+/// Who answers a POP.
+pub(super) enum Way {
+    /// This member.
+    Here,
+    /// The only owner.
+    Forwarded,
+    Dispatcher,
+}
+
+/// Who owns the share queues that a POP asks for.
+enum Owners {
+    Own,
+    Other(u64),
+    /// Not all of them are owned, or by several members.
+    Several,
+}
 
 impl Call<'_, '_, '_> {
     /// Pass an acknowledgement on to the sequencer. `false` leaves it for the dispatcher.
@@ -25,32 +43,44 @@ impl Call<'_, '_, '_> {
         })
     }
 
-    /// Forward a POP to the member that owns all of its share queues. `false` if there is none.
-    pub(super) fn forward_pop(
+    /// Forward a POP to the member that owns all of its share queues, or leave it for the dispatcher: it asks owners in
+    /// turn, and asks for share queues without an owner.
+    pub(super) fn way_of_pop(
         &mut self,
         frame: &Frame<'_>,
         header: &Header<'_>,
         request: &PopRequest<'_>,
         granted: &Granted,
-    ) -> bool {
-        let may_forward = granted.grant.pop.as_ref().is_some_and(|it| it.may_forward);
-        let is_ordinary = may_forward && !request.is_marked && frame.body.is_empty();
-        if !is_ordinary || request.is_late(self.now_ms) {
-            return false;
+    ) -> Way {
+        if request.is_marked || request.is_late(self.now_ms) {
+            return Way::Here;
         }
         // The lock of share queues comes before that of the log.
         self.writer = None;
         let reign = self.hot.shares.reign();
-        let owner = reign
-            .as_ref()
-            .and_then(|reign| other_owner(reign, request, granted));
+        let owners = reign.as_ref().map(|it| owners(it, request, granted));
         drop(reign);
-        let (Some(owner), Ok(command)) = (owner, Command::decode(frame)) else {
-            return false;
+        let owner = match owners {
+            None | Some(Owners::Own) => return Way::Here,
+            Some(Owners::Other(owner)) => owner,
+            Some(Owners::Several) => return Way::Dispatcher,
         };
-        self.forward(owner, frame, header, |out, number| {
+        let may_forward = granted.grant.pop.as_ref().is_some_and(|it| it.may_forward);
+        if !may_forward || !frame.body.is_empty() {
+            return Way::Dispatcher;
+        }
+        let command = Command::decode(frame).ok();
+        let Some(command) = command.filter(|it| it.ext.len() + OWN_COUNT <= EXT_COUNT_MAX) else {
+            return Way::Dispatcher;
+        };
+        let is_forwarded = self.forward(owner, frame, header, |out, number| {
             write_pop(out, number, &command)
-        })
+        });
+        if is_forwarded {
+            Way::Forwarded
+        } else {
+            Way::Dispatcher
+        }
     }
 
     /// Write a request for a member. `false` if there is no connection to it.
@@ -73,7 +103,11 @@ impl Call<'_, '_, '_> {
         });
         let forwards = &mut forwards[place];
         let number = self.hot.next_forward();
-        if write(&mut forwards.frames, number).is_err() {
+        let start = forwards.frames.len();
+        let outcome = write(&mut forwards.frames, number);
+        // The member refuses a longer header, and closes the connection with the requests of all clients.
+        if outcome.is_err() || forwards.frames.len() - start > FRAME_PREFIX_SIZE + HEADER_SIZE_MAX {
+            forwards.frames.truncate(start);
             return false;
         }
         forwards.requests.push(Forward {
@@ -89,28 +123,37 @@ impl Call<'_, '_, '_> {
     }
 }
 
-/// The other member that owns all share queues which a POP asks for, by the lane; `None` if there is none.
-fn other_owner(reign: &Reign, request: &PopRequest<'_>, granted: &Granted) -> Option<u64> {
+/// Who owns the share queues that a POP asks for, by the lane.
+fn owners(reign: &Reign, request: &PopRequest<'_>, granted: &Granted) -> Owners {
     if !reign.is_shared(&granted.topic) {
-        return None;
+        return Owners::Own;
     }
     let grant = &granted.grant;
     let topic: &str = &granted.topic;
     let queues = match request.queue_id {
         ANY_QUEUE => 0..grant.read_queue_count,
-        queue_id => queue_id..queue_id.checked_add(1)?,
+        queue_id => queue_id..queue_id.saturating_add(1),
     };
+    let of_topic = queues.map(|queue_id| reign.owner(topic, queue_id, &granted.group));
     let retries = grant.pop.iter().filter(|_| !request.is_ordered);
     let retries = retries.flat_map(|pop| &pop.retries);
-    let retries = retries.map(|retry| (&*retry.name, 0..retry.queue_count));
-    let mut owner = None;
-    for (topic, queues) in [(topic, queues)].into_iter().chain(retries) {
-        for queue_id in queues {
-            let found = reign.owner(topic, queue_id, &granted.group)?;
-            if *owner.get_or_insert(found) != found {
-                return None;
-            }
-        }
+    let retries = retries.filter(|retry| reign.is_shared(&retry.name));
+    let of_retries = retries.flat_map(|retry| {
+        (0..retry.queue_count).map(|queue_id| reign.owner(&retry.name, queue_id, &granted.group))
+    });
+    let own = Some(reign.member());
+    let (mut are_own, mut first, mut is_one) = (true, None, true);
+    for (owner, is_retry) in of_topic
+        .map(|owner| (owner, false))
+        .chain(of_retries.map(|owner| (owner, true)))
+    {
+        // The keeper takes queues of retry topics without an owner, whoever has the others.
+        are_own &= owner == own || (is_retry && owner.is_none());
+        is_one &= *first.get_or_insert(owner) == owner;
     }
-    owner.filter(|owner| *owner != reign.member())
+    match first.flatten() {
+        _ if are_own => Owners::Own,
+        Some(owner) if is_one => Owners::Other(owner),
+        _ => Owners::Several,
+    }
 }

@@ -11,6 +11,7 @@ use regent_remoting::{Encoding, Frame, Header, decode_header};
 use regent_share::{Body, Delivery, Entry, Ranges, Record, WINDOW};
 
 use super::Call;
+use super::forwards::Way;
 use crate::leading::LeadingSegment;
 use crate::parked::ParkedPull;
 use crate::pop::{ANY_QUEUE, Found, NOTIFICATION, PopRequest, write_nothing, write_notice};
@@ -121,11 +122,14 @@ impl<'s> Call<'_, '_, 's> {
         let Some(granted) = self.hot.granted(key) else {
             return false;
         };
-        if self.forward_pop(frame, header, request, &granted) {
-            return true;
+        match self.way_of_pop(frame, header, request, &granted) {
+            Way::Forwarded => true,
+            Way::Dispatcher => false,
+            Way::Here => {
+                let asker = (header.opaque, frame.encoding);
+                self.pop_or_park(request, &granted, asker, frame.header, false)
+            }
         }
-        let asker = (header.opaque, frame.encoding);
-        self.pop_or_park(request, &granted, asker, frame.header, false)
     }
 
     /// As [`Call::on_pop`], with a grant; `may_wait` if the disk may be read.
