@@ -272,9 +272,7 @@ class AdoptionRefused(DomainError, kind=ErrorKind.CONFLICT):
     code = "adoption_refused"
 
     def __init__(self, broker_group_name: str, reason: str) -> None:
-        super().__init__(
-            f"the brokers of group {broker_group_name!r} can't be adopted: {reason}"
-        )
+        super().__init__(f"the brokers of group {broker_group_name!r} can't be adopted: {reason}")
         self.broker_group_name, self.reason = broker_group_name, reason
 
 
