@@ -105,7 +105,7 @@ JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 .PHONY: test soak check $(BUSY) $(CLUSTERS) check-docker
 # Tests with clusters wait for a third of their time. Parts that never wait take that time at a lower
 # priority, so they delay no heartbeat.
-test: ## Run every check there is (about fifteen minutes after the set-up)
+test: ## Run every check there is (about 17 minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)

@@ -41,8 +41,8 @@ def list_members(
 ) -> None:
     """Show what each broker of a group does now, and which replica acts for an absent master.
 
-    The command asks the brokers. Below the table it says what each broker waits for, and what to
-    do about that.
+    The command asks the brokers. Below the table, the command shows what each broker waits for,
+    and what to do about that.
 
     Examples:
         regent broker members broker-a

@@ -46,7 +46,7 @@ end
 def print_script(shell: Literal["bash", "zsh", "fish"], /) -> None:
     """Print the shell script that completes regent commands.
 
-    The script also completes names of contexts. To create the script takes some seconds, so the
+    The script also completes names of contexts. It takes some seconds to create the script, so the
     command keeps it in a cache until the program changes. The cache is $XDG_CACHE_HOME/regent, or
     ~/.cache/regent without that variable.
 

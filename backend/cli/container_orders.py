@@ -37,9 +37,9 @@ def _name_removed(order: Mapping[str, Any]) -> str:
 def remove_broker(given: Given) -> Mapping[str, Any]:
     """Have a container stop a broker, and run it no more; its store and its file stay.
 
-    Regent refuses it if the broker leads its group, acts as its master, or is its last replica in
-    sync. Drain the broker or elect another master first, or accept it with --interrupts-group. An
-    undo adds the broker again.
+    Regent refuses the removal if the broker leads its group, acts as its master, or is its last
+    replica in sync. Drain the broker or elect another master first, or accept the interruption
+    with --interrupts-group. An undo adds the broker again.
 
     A broker that has not joined its group has no known id. Name its broker group and its file.
 

@@ -47,8 +47,8 @@ def list_containers(
 ) -> None:
     """List the broker containers, and the brokers that each of them runs.
 
-    A container is one process that runs several brokers. Its brokers report its address. A RocketMQ
-    container is not listed, since RocketMQ brokers do not report it.
+    A container is one process that runs several brokers. Its brokers report its address.
+    RocketMQ brokers do not report their container, so RocketMQ containers are not listed.
 
     Examples:
         regent container list

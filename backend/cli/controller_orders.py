@@ -27,7 +27,7 @@ GROUP: Final = {"broker_group_name": "group"}
     own={"mode": flag("now", "Do not ask the current master to hand over first.")},
 )
 def elect_master(given: Given) -> Mapping[str, Any]:
-    """Elect the named broker as master or, without a name, the successor of a dead master.
+    """Elect one broker as master or, without --broker, the successor of a dead master.
 
     The plan shows which broker would win, and why the other brokers would not win. The command asks
     for confirmation, and then reads the new master back. Regent refuses the election if another
@@ -51,9 +51,9 @@ def elect_master(given: Given) -> Mapping[str, Any]:
 def prefer_master(given: Given) -> Mapping[str, Any]:
     """Set the preferred master for the next election, without starting an election.
 
-    If members of the SyncStateSet have equal logs, the preferred replica wins before any priority.
-    The preference does not help a replica that lacks messages. The preference does not replace a
-    living master; to do that, use `regent controller elect`.
+    If members of the SyncStateSet have equal logs, the preferred replica wins, whatever the
+    priorities of the replicas are. The preference does not help a replica that lacks messages. The
+    preference does not replace a living master; to do that, use `regent controller elect`.
 
     Examples:
         regent controller prefer broker-a --broker 2
@@ -125,9 +125,9 @@ def adopt_replicas(given: Given) -> Mapping[str, Any]:
 def switch_group_mode(given: Given) -> Mapping[str, Any]:
     """Switch a broker group between controller mode and acting-master mode.
 
-    In controller mode, a controller elects the next master. In acting-master mode, a replica is
-    read, and takes offsets and locks, while the master is absent. Each broker writes the mode to
-    its file and starts again, one after the other; the command shows for which broker the operation
+    In controller mode, a controller elects the next master. In acting-master mode, a replica
+    serves reads, offsets and locks while the master is absent. Each broker writes the mode to its
+    file and starts again, one after the other. The command shows for which broker the operation
     waits. Undo the operation to switch the group back.
 
     Examples:

@@ -26,8 +26,8 @@ def show_logical_queues(
 
     The command asks no broker. A line is one segment; the last segment of a queue takes its
     messages. PHYSICAL is the queue of the broker group that stores the segment. Offsets are
-    logical: START is that of the first slot, END is that after the last message. An end that is not
-    recorded is unknown here. An expired segment has no message left.
+    logical: START is the first offset of the segment, END is the offset after its last message. An
+    end that is not recorded is unknown here. An expired segment has no message left.
 
     Examples:
         regent topic logical-queues orders

@@ -35,9 +35,9 @@ def list_outbox(
 ) -> None:
     """List the messages that wait at acting masters for another broker group.
 
-    A replica acts while the master of its broker group is absent. Messages that are due there
-    escape to other broker groups, if enableRemoteEscape is on. KIND says what they waited for.
-    WHY is the failure of the last attempt.
+    A replica acts while the master of its broker group is absent. With
+    enableRemoteEscape, the replica sends due messages to other broker groups: they escape. KIND is
+    what a message waited for. WHY is the failure of the last attempt.
 
     Examples:
         regent broker outbox

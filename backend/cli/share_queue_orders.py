@@ -19,7 +19,7 @@ TARGET: Final = (
 
 @orders(ReleaseSharedMessages, TARGET, places=QUEUE)
 def release_shared_messages(given: Given) -> Mapping[str, Any]:
-    """Deliver messages again at once whose client is gone, without waiting for the end of its time.
+    """Deliver messages of gone clients, or of one client, again before their time is over.
 
     Without --client, the messages of all clients that are gone are released. A message that
     another client received meanwhile stays with that client. In SHARED mode, a client that received
@@ -36,8 +36,8 @@ def release_shared_messages(given: Given) -> Mapping[str, Any]:
 def reset_share_queue(given: Given) -> Mapping[str, Any]:
     """Let a consumer group go on from an offset in a share queue, to skip or to repeat messages.
 
-    What consumers have of the queue is void: the broker refuses their acknowledgements. An undo
-    sets the former position. To move all queues of a topic, use `regent offset reset`.
+    The broker refuses acknowledgements of the messages that consumers have now. An undo sets the
+    former position. To move all queues of a topic, use `regent offset reset`.
 
     Examples:
         regent queue share reset billing orders 3 1200 --broker-group broker-a --dry-run

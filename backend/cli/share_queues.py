@@ -102,7 +102,7 @@ def list_share_queues(
 ) -> None:
     """List the share queues, with what their consumers have.
 
-    A share queue is the view of a consumer group on one queue. Its owner gives each message to one
+    A share queue is what a consumer group knows of one queue. Its owner gives each message to one
     consumer at a time: the master of the broker group (PRIMARY), or a member by lease (SHARED).
     WAIT is the number of members that wait for their turn. WINDOW is the first offset
     that is not finished, and the first offset that was never delivered. OLDEST is the age of the
@@ -209,8 +209,9 @@ def list_share_incidents(
     """List errors and lost leases of the members that serve share queues, the newest first.
 
     A lane is the log of all share queues of a broker group. A broker that can't store or apply a
-    record of a lane has an incident until it has recovered. OTHERS says whether the other members
-    have the record: then the broker copies it again. An incident of a lease is over at once.
+    record of a lane has an incident until it has recovered. OTHERS shows whether the other members
+    have the record. If they have it, the broker copies the record again. An incident of a lease is
+    over at once.
 
     Examples:
         regent queue share incidents

@@ -20,8 +20,8 @@ def check_static_topic(
     """Compare what Postgres, all brokers and all name servers hold of a static topic.
 
     Each difference names the broken invariant, its place and the next step. The exit code 0 means
-    that nothing differs, and 10 that something does. The exit code 12 means that nothing differs,
-    and a broker group or a name server did not answer.
+    that there is no difference, and 10 that there is one. The exit code 12 means that no difference
+    was found, but a broker group or a name server did not answer.
 
     Examples:
         regent topic static check orders

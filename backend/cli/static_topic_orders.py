@@ -53,8 +53,8 @@ def convert_topic(given: Given) -> Mapping[str, Any]:
 def expand_static_topic(given: Given) -> Mapping[str, Any]:
     """Give a static topic more queues.
 
-    The existing queues keep their numbers and their messages. Consumer groups rebalance once. A
-    hash of a key over the number of queues gives other queues.
+    The existing queues keep their numbers and their messages. Consumer groups rebalance once.
+    Producers that choose a queue by the hash of a key then choose other queues.
 
     Examples:
         regent topic static expand orders --queues 12 --dry-run
@@ -69,10 +69,10 @@ def shrink_static_topic(given: Given) -> Mapping[str, Any]:
 
     First the queues refuse messages, and consumers still read them. The operation waits until each
     consumer group has read them to the end, or their messages are gone. Then the queues are
-    removed. You can pause or cancel the operation while it waits. An undo, or more queues later,
+    removed. You can pause or cancel the operation while it waits. An undo, or a later expand,
     brings the queues back at increasing offsets.
 
-    Clients do not know which queues refuse messages, so the order needs --force while producers
+    Clients do not know which queues refuse messages, so the command needs --force while producers
     are connected to a leader of these queues.
 
     Examples:

@@ -58,8 +58,8 @@ def list_timers(
     """List the broker groups with the number of messages that wait for a time.
 
     Producers send such messages with the property TIMER_DELIVER_MS, TIMER_DELAY_MS or
-    TIMER_DELAY_SEC. LATE is how long the next second of the wheel is over. If the wheel does not
-    move on, STANDS STILL says why. RocketMQ brokers report no due times.
+    TIMER_DELAY_SEC. LATE is how late the wheel delivers its next second. If the wheel does not move
+    on, STANDS STILL says why. RocketMQ brokers report no due times.
 
     Examples:
         regent timer list

@@ -15,8 +15,8 @@ from backend.domain.orders.transaction import CommitTransaction, RollBackTransac
 def commit_transaction(given: Given) -> Mapping[str, Any]:
     """Commit a pending transaction in the place of its producer: consumers get the message.
 
-    Order this only if the local transaction of the producer is known to be committed. The operation
-    needs a reason, and has no undo.
+    Use this command only if the local transaction of the producer is known to be committed. The
+    operation needs a reason, and has no undo.
 
     Examples:
         regent transaction list --producer-group payments
@@ -34,7 +34,7 @@ def commit_transaction(given: Given) -> Mapping[str, Any]:
 def roll_back_transaction(given: Given) -> Mapping[str, Any]:
     """Roll back a pending transaction in the place of its producer: no consumer gets the message.
 
-    Order this only if the local transaction of the producer is known to be rolled back. The
+    Use this command only if the local transaction of the producer is known to be rolled back. The
     operation needs a reason, and has no undo.
 
     Examples:

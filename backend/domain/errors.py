@@ -86,7 +86,7 @@ class InvalidCursor(DomainError, kind=ErrorKind.INVALID):
     code = "invalid_cursor"
 
     def __init__(self) -> None:
-        super().__init__("the cursor is not from this list")
+        super().__init__("the cursor is not from this list: begin again without a cursor")
 
 
 class InvalidPageSize(DomainError, kind=ErrorKind.INVALID):
@@ -247,7 +247,9 @@ class BrokerNotRegistered(DomainError, kind=ErrorKind.NOT_FOUND):
 
     def __init__(self, broker_group_name: str, broker_id: int | None = None) -> None:
         who = "no broker" if broker_id is None else f"no broker {broker_id}"
-        super().__init__(f"{who} of group {broker_group_name!r} has applied for its id")
+        super().__init__(
+            f"{who} of group {broker_group_name!r} is known here: a broker applies for its id first"
+        )
         self.broker_group_name, self.broker_id = broker_group_name, broker_id
 
 
@@ -270,9 +272,7 @@ class AdoptionRefused(DomainError, kind=ErrorKind.CONFLICT):
     code = "adoption_refused"
 
     def __init__(self, broker_group_name: str, reason: str) -> None:
-        super().__init__(
-            f"the brokers of group {broker_group_name!r} can't be adopted so: {reason}"
-        )
+        super().__init__(f"the brokers of group {broker_group_name!r} can't be adopted: {reason}")
         self.broker_group_name, self.reason = broker_group_name, reason
 
 
@@ -323,7 +323,7 @@ class MasterEpochMoved(DomainError, kind=ErrorKind.OUTDATED):
     def __init__(self, broker_group_name: str, expected: int, *, held: int) -> None:
         super().__init__(
             f"broker group {broker_group_name!r} is in master epoch {held}, not {expected}:"
-            " read it again before the change"
+            " read the group again before the change"
         )
         self.broker_group_name, self.expected, self.held = broker_group_name, expected, held
 
@@ -440,7 +440,9 @@ class TooManySettings(DomainError, kind=ErrorKind.CONFLICT):
     code = "too_many_settings"
 
     def __init__(self, count_max: int) -> None:
-        super().__init__(f"the key-value table holds {count_max} entries at most")
+        super().__init__(
+            f"the key-value table holds {count_max} entries at most; delete an entry first"
+        )
         self.count_max = count_max
 
 
