@@ -500,6 +500,32 @@ async def test_o58_a_deleted_topic_takes_its_share_queues_along(consumer, client
     assert bodies(await pop(consumer, queueId=0)) == [b"new"]
 
 
+async def test_an_acknowledgement_amid_a_deletion_leaves_no_offset_to_a_new_topic(
+    consumer, broker, client, monkeypatch
+):
+    (held,) = await pop(consumer, queueId=0, maxMsgNums=1)
+    shares, take_progress = broker.broker.shares, broker.broker.take_progress
+    _, time_ms, _, tag, *_ = held.handle.split(" ")
+    acknowledged = []
+
+    def take_progress_before_an_acknowledgement():
+        take_progress()
+        acknowledged.append(
+            broker.broker.hot.accept_shares(
+                "T", 0, "g", pop_time_ms=int(time_ms), tag=int(tag), offsets=[held.offset]
+            )
+        )
+
+    monkeypatch.setattr(broker.broker, "take_progress", take_progress_before_an_acknowledgement)
+    assert (await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})).code == 0
+    for finished in filter(None, acknowledged):
+        shares.note_progress(finished)
+    monkeypatch.undo()
+
+    assert acknowledged
+    assert broker.broker.offsets.groups_of("T") == []
+
+
 async def test_a_deleted_topic_takes_its_retry_topics_along(consumer, client):
     (later,) = await pop(consumer, queueId=0, maxMsgNums=1)
     assert (await release(consumer, later, 70_000)).code == 0
