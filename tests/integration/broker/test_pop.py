@@ -500,7 +500,7 @@ async def test_o58_a_deleted_topic_takes_its_share_queues_along(consumer, client
     assert bodies(await pop(consumer, queueId=0)) == [b"new"]
 
 
-async def test_an_acknowledgement_amid_a_deletion_leaves_no_offset_to_a_new_topic(
+async def test_an_acknowledgement_during_a_deletion_commits_nothing_to_a_new_topic(
     consumer, broker, client, monkeypatch
 ):
     (held,) = await pop(consumer, queueId=0, maxMsgNums=1)
