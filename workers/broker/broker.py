@@ -451,10 +451,11 @@ class Broker:
         self.check_writable(to_make_room=True)
         self.topics.remove(name)
         self.static_topics.remove(name)
+        # First of all: what the engine finishes afterwards would leave an offset to a new topic.
+        self.shares.remove(topic=name)
         self.take_progress()
         self.offsets.remove_topic(name)
         self.request_modes.remove(topic=name)
-        self.shares.remove(topic=name)
         self.changes.append()
 
     def forget_positions(self, topic: str, queue_id: int) -> None:

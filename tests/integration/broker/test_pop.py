@@ -6,7 +6,7 @@ import dataclasses
 import time
 
 import pytest
-from regent_engine import decode_records
+from regent_engine import SHARE_WINDOW, decode_records
 
 from backend.remoting import java_json
 from backend.remoting.bodies.shares import FinishedShareBody
@@ -498,6 +498,92 @@ async def test_o58_a_deleted_topic_takes_its_share_queues_along(consumer, client
     await client.send("T", b"new")
 
     assert bodies(await pop(consumer, queueId=0)) == [b"new"]
+
+
+async def test_an_acknowledgement_during_a_deletion_commits_nothing_to_a_new_topic(
+    consumer, broker, client, monkeypatch
+):
+    (held,) = await pop(consumer, queueId=0, maxMsgNums=1)
+    shares, take_progress = broker.broker.shares, broker.broker.take_progress
+    _, time_ms, _, tag, *_ = held.handle.split(" ")
+    acknowledged = []
+
+    def take_progress_before_an_acknowledgement():
+        take_progress()
+        acknowledged.append(
+            broker.broker.hot.accept_shares(
+                "T", 0, "g", pop_time_ms=int(time_ms), tag=int(tag), offsets=[held.offset]
+            )
+        )
+
+    monkeypatch.setattr(broker.broker, "take_progress", take_progress_before_an_acknowledgement)
+    assert (await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})).code == 0
+    for finished in filter(None, acknowledged):
+        shares.note_progress(finished)
+    monkeypatch.undo()
+
+    assert acknowledged
+    assert broker.broker.offsets.groups_of("T") == []
+
+
+async def test_a_deleted_topic_takes_its_retry_topics_along(consumer, client):
+    (later,) = await pop(consumer, queueId=0, maxMsgNums=1)
+    assert (await release(consumer, later, 70_000)).code == 0
+    retry = {"topic": RETRY_TOPIC}
+    assert (await client.call(RequestCode.GET_TOPIC_CONFIG, retry)).code == 0
+
+    assert (await client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})).code == 0
+
+    assert (await client.call(RequestCode.GET_TOPIC_CONFIG, retry)).code == 17
+
+
+async def test_a_group_whose_offset_lies_beyond_the_end_misses_no_later_message(consumer, broker):
+    # A replica may have got the offset of a group before the messages, and then become master.
+    broker.broker.offsets.commit("g", "T", queue_id=0, offset=50)
+    assert await pop(consumer, queueId=0) == []
+
+    await consumer.send("T", b"later")
+
+    assert bodies(await pop(consumer, queueId=0)) == [b"later"]
+
+
+async def test_o7_an_ordered_message_given_back_for_long_stays_before_the_later_ones(
+    consumer, broker
+):
+    (first,) = await pop(consumer, queueId=0, maxMsgNums=1, order="true")
+
+    assert (await release(consumer, first, 70_000)).code == 0
+
+    # An ordered consumer gets no message of a retry topic.
+    assert broker.broker.store.offsets(TIMER_TOPIC, 0) is None
+    assert await pop(consumer, queueId=0, order="true") == []
+    (held,) = broker.broker.hot.share_messages("T", 0, "g", broker.broker.elapsed_ms())
+    assert (held.offset, held.count) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "ends_by", [RequestCode.BATCH_ACK_MESSAGE, RequestCode.CONSUMER_SEND_MSG_BACK]
+)
+async def test_o48_a_pop_that_waits_is_answered_when_a_full_window_has_room(
+    consumer, broker, ends_by
+):
+    for _ in range(SHARE_WINDOW):
+        broker.broker.store.append("T", 0, b"x", b"")
+    (front,) = await pop(consumer, queueId=0, maxMsgNums=1)
+    while await pop(consumer, queueId=0):
+        pass
+    fields = pop_fields(queueId=0, pollTime=60_000)
+    waiting, begun_s = consumer.start(RequestCode.POP_MESSAGE, fields), time.monotonic()
+
+    if ends_by == RequestCode.BATCH_ACK_MESSAGE:
+        told = await batch_ack(consumer, batch_entry(front, 0b1))
+    else:
+        fields = {"offset": front.log_position, "group": "g", "delayLevel": -1}
+        told = await consumer.call(ends_by, fields)
+
+    assert told.code == 0
+    assert [one.offset for one in popped(await waiting)] == [SHARE_WINDOW]
+    assert time.monotonic() - begun_s < 10
 
 
 async def test_o7_a_message_given_back_for_a_moment_stays_in_its_place(consumer):

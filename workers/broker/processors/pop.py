@@ -476,10 +476,12 @@ def _finish(
     """Finish messages of a delivery; None if this broker does not know the share queue.
 
     The next batch of an ordered group waits for the end of this one (queue-ownership.md 4.5).
+    Messages behind a full window wait until its front is finished.
     """
     pop_time_ms, tag = delivery
+    was_full = broker.hot.is_share_full(*name)
     finished = broker.hot.accept_shares(*name, pop_time_ms=pop_time_ms, tag=tag, offsets=offsets)
-    if finished is not None and tag == ORDERED_TAG:
+    if finished is not None and (was_full or tag == ORDERED_TAG):
         broker.shares.wake(*name[:2])
     return finished
 
@@ -521,7 +523,8 @@ async def on_change_invisible_time(broker: Broker, caller: Caller, command: Comm
 
     With `release` the message is given back, and delivered after the time. A long delay would hold
     the window of the share queue, so the message moves to the retry topic. At a replica that acts
-    it stays where it is, since such a replica appends nothing.
+    it stays where it is, since such a replica appends nothing. So does a message of an ordered
+    delivery: ordered consumers wait for it, and get no messages of retry topics.
     """
     header = decode_header(ChangeInvisibleTimeHeader, command.ext)
     await _check_queue(broker, header.topic, header.queue_id, header.consumer_group)
@@ -545,7 +548,8 @@ async def on_change_invisible_time(broker: Broker, caller: Caller, command: Comm
         pop_time_ms=renewed[0], invisible_ms=hidden_ms, revive_queue_id=renewed[1]
     )
     reply = answer(command, ext=encode_header(changed))
-    if gives_back and hidden_ms and _moves(broker, name, hidden_ms):
+    is_ordered = tag == ORDERED_TAG
+    if gives_back and hidden_ms and not is_ordered and _moves(broker, name, hidden_ms):
         moved = await _move(broker, caller, command, header, reply)
         if moved is not None:
             return moved

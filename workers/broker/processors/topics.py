@@ -33,6 +33,8 @@ from backend.remoting.names import (
     SYSTEM_TOPICS,
     check_topic_name,
     is_system_topic,
+    old_pop_retry_topic,
+    pop_retry_topic,
     reply_topic,
 )
 from backend.remoting.request_code import RequestCode
@@ -95,7 +97,10 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
     target=_target,
 )
 def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaitable[bytes]:
-    """Delete a topic with its queues and offsets; a topic that does not exist is no error."""
+    """Delete a topic with its queues and offsets; a topic that does not exist is no error.
+
+    Messages that wait in retry topics of POP were of the topic, and go along (remoting.md 2.8).
+    """
     header = decode_header(DeleteTopicHeader, command.ext)
     if is_system_topic(header.topic) or header.topic in _own_topics(broker):
         raise Refusal(
@@ -109,8 +114,23 @@ def on_delete_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
         raise Refusal(
             ResponseCode.ILLEGAL_OPERATION, f"the topic[{header.topic}] is not empty any more"
         )
-    broker.remove_topic(header.topic)
+    retries = _pop_retry_topics(broker, header.topic)
+    if header.only_empty:
+        retries = [one for one in retries if not _message_count(broker, one)]
+    for name in [header.topic, *retries]:
+        broker.remove_topic(name)
     return published(broker, answer(command))
+
+
+def _pop_retry_topics(broker: Broker, topic_name: str) -> list[str]:
+    """Return the topics in which messages of a topic wait for POP consumers."""
+    names = []
+    for group in broker.offsets.groups_of(topic_name):
+        names.append(pop_retry_topic(group, topic_name))
+        # A name of the old form may be that of another group's retry topic.
+        if broker.groups.find(f"{group}_{topic_name}") is None:
+            names.append(old_pop_retry_topic(group, topic_name))
+    return [name for name in names if broker.topics.find(name) is not None]
 
 
 @serves(RequestCode.GET_TOPIC_CONFIG, role=RequiredRole.ANY, passed_on=False, target=None)

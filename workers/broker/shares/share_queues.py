@@ -301,7 +301,9 @@ class ShareQueues:
         committed = self._broker.offsets.find(group, topic, queue_id)
         low, end = self._broker.store.offsets(topic, queue_id) or (0, 0)
         if committed is not None and committed >= 0:
-            return max(committed, low)
+            # A replica may have got the offset and not the messages before it.
+            _, held_end = self._broker.store.held_offsets(topic, queue_id) or (0, 0)
+            return max(min(committed, held_end), low)
         return end if init_mode == FROM_END else low
 
     def reset(self, topic: str, group: str, queue_id: int, offset: int) -> bool:
@@ -410,6 +412,7 @@ class ShareQueues:
             StoreError: the store refused.
         """
         broker = self._broker
+        was_full = broker.hot.is_share_full(*place.share)
         finished = broker.hot.reject_share(
             place.topic,
             place.queue_id,
@@ -428,6 +431,9 @@ class ShareQueues:
             message, _ = copy
             _, end = broker.store.held_offsets(message.topic, message.queue_id) or (0, 0)
             broker.arrived([(message.topic, message.queue_id, end)])
+        if was_full:
+            # Messages behind the window waited for its front.
+            self.wake(place.topic, place.queue_id)
         self.note_progress(finished)
         return finished
 

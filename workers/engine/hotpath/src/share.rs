@@ -114,6 +114,8 @@ pub(crate) struct Reign {
     wanted_version: u16,
     /// The newest version of records that this broker reads.
     version_max: u16,
+    /// The time of the last delivery of a share queue that was removed in this reign.
+    removed_pop_time_ms: i64,
 }
 
 /// An attempt to receive from an ordered share queue.
@@ -233,7 +235,8 @@ impl Shares {
         for beginning in beginnings {
             let known = reign.lane.find(topic, beginning.queue_id, group);
             let sq_id = known.unwrap_or(reign.lane.next_id() + begun.len() as u64);
-            let [wire, state] = new_queue(sq_id, (topic, group), policy, beginning);
+            let made_ms = now_ms.max(reign.removed_pop_time_ms);
+            let [wire, state] = new_queue(sq_id, (topic, group), policy, beginning, made_ms);
             let is_newer = reign.is_newer(sq_id, beginning);
             let is_named = known.is_none() || !reign.has_policy(sq_id, policy);
             let named = Some(wire).filter(|_| is_named);
@@ -360,6 +363,7 @@ impl Shares {
             reign.logical.remove(topic);
         }
         for (records, ids) in reign.removal(topic, group) {
+            reign.note_removed(&ids);
             reign.append(store, config, &records, now_ms)?;
             for sq_id in ids {
                 reign.leave(sq_id);
@@ -393,12 +397,14 @@ fn messages_of<T>(parts: Vec<(Vec<Record>, T)>) -> Vec<(Vec<Record>, Vec<T>)> {
     messages
 }
 
-/// The records that name a share queue and say where it begins.
+/// The records that name a share queue and say where it begins. Handles up to the time when it is made are void:
+/// they are of a former share queue of that name, and so of other messages.
 fn new_queue(
     sq_id: u64,
     (topic, group): (&str, &str),
     policy: Policy,
     beginning: &Beginning,
+    made_ms: i64,
 ) -> [Record; 2] {
     let state = match &beginning.state {
         Some(state) => Snapshot {
@@ -407,6 +413,8 @@ fn new_queue(
         },
         None => Snapshot {
             start: beginning.start.min(u64::MAX - 2 * WINDOW),
+            last_pop_time_ms: made_ms,
+            reset_pop_time_ms: made_ms,
             ..Snapshot::default()
         },
     };
@@ -455,6 +463,7 @@ impl Reign {
             snapshot_position: replayed.snapshot_position,
             bytes_since_snapshot: replayed.bytes_since_snapshot,
             left_out: replayed.left_out,
+            removed_pop_time_ms: 0,
         };
         reign.drop_acquisitions();
         reign
@@ -595,6 +604,13 @@ impl Reign {
             epoch: self.epoch_of(sq_id),
             body: Body::Gap { ranges },
         }
+    }
+
+    /// Note the last deliveries of share queues that are about to be removed.
+    fn note_removed(&mut self, ids: &[u64]) {
+        let removed = ids.iter().filter_map(|sq_id| self.lane.get(*sq_id));
+        let times = removed.map(|wired| wired.queue.last_pop_time_ms());
+        self.removed_pop_time_ms = times.fold(self.removed_pop_time_ms, i64::max);
     }
 
     fn segment_of(&self, position: u64) -> u64 {

@@ -514,6 +514,60 @@ fn o48_a_window_that_is_full_delivers_nothing_new_until_its_front_is_finished() 
 }
 
 #[test]
+fn o48_a_consumer_that_waits_for_room_in_the_window_looks_when_there_is_some() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    for _ in 0..5000 {
+        fixture.append(0, b"x", 0);
+    }
+    let (mut busy, mut idle) = (fixture.connect(), fixture.connect());
+    let mut held = Vec::new();
+    while held.len() < 4096 {
+        held.extend(fixture.pop(&mut busy, 32));
+    }
+    assert!(fixture.pop(&mut idle, 32).is_empty());
+    fixture.ack(&mut busy, &held[2..4]);
+    assert_eq!(fixture.hot.next_turn(), None);
+
+    fixture.ack(&mut busy, &held[..2]);
+
+    assert_eq!(fixture.hot.next_turn(), Some(idle.id()));
+    let found = answer_parked(&fixture, &mut idle);
+    assert_eq!(given_offsets(&found), (4096..4100).collect::<Vec<_>>());
+}
+
+fn given_offsets(answers: &[Command]) -> Vec<u64> {
+    let found = answers.iter().flat_map(popped);
+    found.map(|one| one.offset).collect()
+}
+
+#[test]
+fn a_handle_of_a_former_topic_finishes_no_message_of_a_topic_with_its_name() {
+    let fixture = Fixture::new();
+    fixture.grant(None);
+    fixture.append(0, b"a", 0);
+    let mut consumer = fixture.connect();
+    let former = fixture.pop(&mut consumer, 1);
+    let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
+    let topic = (Some("Orders"), None);
+    shares
+        .remove(&fixture.store, config, topic, NOW_MS)
+        .unwrap();
+    fixture.begin("g");
+
+    assert_eq!(fixture.ack(&mut consumer, &former), [NO_MESSAGE]);
+
+    let fixture = fixture.fail_over();
+    fixture.begin("g");
+    fixture.grant(None);
+    let mut consumer = fixture.connect();
+    assert_eq!(fixture.ack(&mut consumer, &former), [NO_MESSAGE]);
+    let present = fixture.pop(&mut consumer, 1);
+    assert_eq!(bodies(&present), [b"a"]);
+    assert_eq!(fixture.ack(&mut consumer, &present), [FOUND]);
+}
+
+#[test]
 fn o41_a_snapshot_makes_the_records_before_it_needless() {
     let fixture = Fixture::new();
     fixture.grant(None);
@@ -1439,6 +1493,43 @@ fn a_pop_that_looks_again_in_an_older_segment_waits_no_longer_than_it_said() {
     assert_eq!(received.cold.len(), 1);
     assert_eq!(received.cold[0].ext["pollTime"], left_ms.to_string());
     assert_eq!(received.cold[0].ext["bornTime"], "0");
+}
+
+#[test]
+fn a_question_for_messages_that_looks_again_waits_no_longer_than_it_said() {
+    let mut fixture = Fixture::new();
+    let granted = fixture.grant(None);
+    let (mut asker, mut other) = (fixture.connect(), fixture.connect());
+    let question = popping::request(
+        200_054,
+        &[
+            ("consumerGroup", "g"),
+            ("topic", "Orders"),
+            ("queueId", "-1"),
+            ("pollTime", "15000"),
+            ("bornTime", "0"),
+        ],
+    );
+    let (mut received, mut answers) = (Received::default(), PullAnswers::default());
+    let (hot, store) = (&fixture.hot, &fixture.store);
+    let request = (7, Encoding::Json, &question[HEADER_START..]);
+    let taker = fixture.taker(&mut answers);
+    let clock = (NOW_MS, true);
+    assert!(asker.pop(hot, store, request, &granted, &mut received, taker, clock));
+
+    // Another consumer gets the message before.
+    fixture.elapsed_ms += 10_000;
+    fixture.append(0, b"x", 0);
+    assert_eq!(fixture.pop(&mut other, 32).len(), 1);
+    assert_eq!(fixture.hot.next_turn(), Some(asker.id()));
+    assert!(answer_parked(&fixture, &mut asker).is_empty());
+
+    let end_ms = fixture.hot.next_deadline_ms().unwrap();
+    assert!(end_ms <= 1000 + 15_000 + 100, "{end_ms}");
+    fixture.elapsed_ms = end_ms;
+    assert!(fixture.hot.expire_pulls(end_ms));
+    let told = answer_parked(&fixture, &mut asker);
+    assert_eq!(told[0].ext["hasMsg"], "false");
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub struct Snapshot {
     pub start: u64,
     /// The entries from there on; what follows them was never delivered.
     pub runs: Vec<SnapshotRun>,
-    /// Ordered handles up to this time are void, since they name no epoch; 0 before the first reset.
+    /// Handles up to this time are void: the share queue was made or reset then. 0 if that is not known.
     pub reset_pop_time_ms: i64,
     /// The broker id of the owner; `None` where nobody else may be it, as in PRIMARY mode.
     pub owner: Option<u64>,
@@ -167,6 +167,12 @@ impl ShareQueue {
         self.reset_epoch
     }
 
+    /// The time of the last delivery.
+    #[must_use]
+    pub fn last_pop_time_ms(&self) -> i64 {
+        self.last_pop_time_ms
+    }
+
     /// Each offset before it is finished (SPSO).
     #[must_use]
     pub fn start(&self) -> u64 {
@@ -231,11 +237,12 @@ impl ShareQueue {
     }
 
     fn is_before_reset(&self, delivery: Delivery) -> bool {
-        if self.reset_epoch == 0 {
-            return false;
+        // The topic or the group may have been deleted and made again since.
+        if self.reset_pop_time_ms > 0 && delivery.pop_time_ms <= self.reset_pop_time_ms {
+            return true;
         }
-        if delivery.tag == ORDERED_TAG {
-            return delivery.pop_time_ms <= self.reset_pop_time_ms;
+        if self.reset_epoch == 0 || delivery.tag == ORDERED_TAG {
+            return false;
         }
         let epoch = delivery.epoch(self.epoch);
         epoch.is_none_or(|epoch| epoch < self.reset_epoch)
@@ -721,6 +728,39 @@ mod tests {
             tag: 2,
         };
         assert_eq!(queue.judge(0, Act::Accept, since), Verdict::Done);
+    }
+
+    #[test]
+    fn handles_of_a_former_share_queue_of_the_name_are_void() {
+        let mut queue = ShareQueue::default();
+        queue.restore(&Snapshot {
+            last_pop_time_ms: 1000,
+            reset_pop_time_ms: 1000,
+            ..Snapshot::default()
+        });
+        queue.own(1, 7);
+
+        let next = queue.next_delivery(900, false);
+
+        assert_eq!(queue.judge(0, Act::Accept, delivery(1000)), Verdict::Stale);
+        assert_eq!(queue.judge(0, Act::Accept, next), Verdict::Done);
+    }
+
+    #[test]
+    fn handles_from_before_a_reset_stay_void_after_any_number_of_epochs() {
+        let mut queue = ShareQueue::default();
+        queue.restore(&Snapshot {
+            epoch: 2,
+            reset_epoch: 2,
+            last_pop_time_ms: 1000,
+            reset_pop_time_ms: 1000,
+            ..Snapshot::default()
+        });
+
+        // A reset of each queue of a large topic takes so many epochs that tags come again.
+        queue.own(3000, 7);
+
+        assert_eq!(queue.judge(0, Act::Accept, delivery(1000)), Verdict::Stale);
     }
 
     #[test]

@@ -92,11 +92,12 @@ impl Call<'_, '_, '_> {
         let answered = acks.iter().zip(&finished.successes);
         let ordered =
             answered.filter(|(ack, is_done)| **is_done && ack.wish.delivery.tag == ORDERED_TAG);
-        let places: Vec<_> = ordered
+        let mut places: Vec<_> = ordered
             .filter_map(|(ack, _)| reign.waited_at(ack.wish.sq_id))
             .collect();
         drop(leading);
-        // The next batch of an ordered group waited for the end of this one.
+        // The next batch of an ordered group waited for the end of this one, and new messages for room.
+        places.extend(finished.widened);
         for (topic, queue_id) in places {
             self.received.is_turn_due |= self.hot.wake_pops(&topic, queue_id);
         }

@@ -240,22 +240,34 @@ impl<'s> Call<'_, '_, 's> {
         true
     }
 
+    /// Answer whether there are messages as [`Call::has_message`] found, or have the request wait again.
     fn resume_notice(
         &mut self,
-        pull: &ParkedPull,
-        request: &PopRequest<'_>,
+        pull: ParkedPull,
+        found: Option<(bool, Option<i64>)>,
         granted: &Arc<Granted>,
     ) {
         let asker = (pull.opaque, pull.encoding);
-        let Some((has_message, due_ms)) = self.has_message(request, granted) else {
-            return self.pass_on(pull);
+        let Some((has_message, due_ms)) = found else {
+            return self.pass_on(&pull);
         };
         let waits = !has_message && !pull.is_over;
-        if waits && let Parked::Waits = self.park_pop(request, granted, asker, &pull.header, due_ms)
-        {
+        if waits && self.park_again(pull, granted, due_ms) {
             return;
         }
         write_notice(&mut self.received.replies, asker, has_message, false);
+    }
+
+    /// Have a request wait on, until the time at which its wait was to end. `false` if there is no room.
+    fn park_again(
+        &self,
+        mut pull: ParkedPull,
+        granted: &Arc<Granted>,
+        due_ms: Option<i64>,
+    ) -> bool {
+        pull.granted = Arc::clone(granted);
+        pull.deadline_ms = due_ms.map_or(pull.ends_ms, |due_ms| due_ms.min(pull.ends_ms));
+        self.park(pull)
     }
 
     /// Whether there is any message for a group, and when the next hidden one is due. `None` if a share
@@ -310,7 +322,7 @@ impl<'s> Call<'_, '_, 's> {
     }
 
     /// Answer a POP that has waited, or have it wait again.
-    pub(super) fn resume_pop(&mut self, mut pull: ParkedPull, granted: &Arc<Granted>) {
+    pub(super) fn resume_pop(&mut self, pull: ParkedPull, granted: &Arc<Granted>) {
         let asker = (pull.opaque, pull.encoding);
         let mut fields = PullFields::default();
         let code = decode_header(pull.encoding, &pull.header, &mut fields).map(|it| it.code);
@@ -319,7 +331,8 @@ impl<'s> Call<'_, '_, 's> {
             return write_nothing(&mut self.received.replies, asker, SYSTEM_ERROR, remark);
         };
         if code == NOTIFICATION {
-            return self.resume_notice(&pull, &request, granted);
+            let found = self.has_message(&request, granted);
+            return self.resume_notice(pull, found, granted);
         }
         match self.pop(&request, granted, asker, false) {
             Ok(Popped::Answered) => {}
@@ -329,9 +342,7 @@ impl<'s> Call<'_, '_, 's> {
                 write_nothing(&mut self.received.replies, asker, POLLING_TIMEOUT, remark);
             }
             Ok(Popped::Nothing(due_ms)) => {
-                pull.granted = Arc::clone(granted);
-                pull.deadline_ms = due_ms.map_or(pull.ends_ms, |due_ms| due_ms.min(pull.ends_ms));
-                if !self.park(pull) {
+                if !self.park_again(pull, granted, due_ms) {
                     write_nothing(&mut self.received.replies, asker, POLLING_FULL, TOO_MANY);
                 }
             }

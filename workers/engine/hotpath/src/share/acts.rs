@@ -22,6 +22,8 @@ pub struct Finished {
     pub commits: Vec<Commit>,
     /// The queue offset behind the record, if there is one.
     pub lane_end: Option<u64>,
+    /// The share queues whose window was full, and has room now: by topic and queue, as consumers wait there.
+    pub widened: Vec<(String, i32)>,
 }
 
 /// A message that is kept longer, or given back.
@@ -357,8 +359,8 @@ impl Shares {
             Entry::Forgotten => return Ok(Some(finished)),
             Entry::Acquired { delivery, .. } => delivery,
             Entry::Available { last, .. } => last.unwrap_or(Delivery {
-                pop_time_ms: 0,
                 tag: Delivery::tag_of(reign.epoch_of(sq_id)),
+                ..wired.queue.next_delivery(now_ms, false)
             }),
         };
         if wired.queue.judge(offset, Act::Reject, delivery) != Verdict::Done {
@@ -380,6 +382,7 @@ impl Shares {
             position: reign.end,
             commits: reign.commits([sq_id].into_iter()),
             lane_end: appended.last().map(|last| last.queue_offset + 1),
+            ..Finished::default()
         }))
     }
 }
@@ -500,10 +503,19 @@ impl Reign {
             })
             .collect();
         records.sort_unstable_by_key(|record| record.sq_id);
+        let is_full = |sq_id: &u64| self.window_left(*sq_id) == 0;
+        let full: Vec<_> = ids.iter().copied().filter(is_full).collect();
         finished.lane_end = self.append(store, config, &records, now_ms)?;
         finished.position = self.end;
         finished.commits = self.commits(ids.into_iter());
+        let widened = full.into_iter().filter(|id| self.window_left(*id) > 0);
+        finished.widened = widened.filter_map(|id| self.waited_at(id)).collect();
         Ok(finished)
+    }
+
+    fn window_left(&self, sq_id: u64) -> u64 {
+        let wired = self.lane.get(sq_id);
+        wired.map_or(0, |wired| wired.queue.window_left())
     }
 
     /// What to say to a wish. Nobody can have a message that readers do not see.
