@@ -217,6 +217,7 @@ class TopicLife(RuleBasedStateMachine):
         ids = self.topic.sealed_ids
         self.cluster.begin(plan_removal(self.topic, ids, now_ms=self.now_ms))
         self.cluster.finish()
+        self.cluster.removed |= set(ids)
         for global_id in ids:
             self.cluster.lost |= set(self.cluster.acknowledged[global_id].values())
         self.counts_seen.clear()
