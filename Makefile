@@ -97,12 +97,13 @@ up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port 
 
 ##  Check
 
-BUSY := check-python test-fast check-console check-engine
+FAST := test-fast check-python
+BUSY := check-console check-engine
 CLUSTERS := test-cluster test-integration
 DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
-.PHONY: test soak check $(BUSY) $(CLUSTERS) check-docker
+.PHONY: test soak check $(FAST) $(BUSY) $(CLUSTERS) check-docker
 # Tests with clusters wait for a third of their time. Parts that never wait take that time at a lower
 # priority, so they delay no heartbeat.
 test: ## Run every check there is (about 17 minutes after the set-up)
@@ -110,6 +111,7 @@ test: ## Run every check there is (about 17 minutes after the set-up)
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)
 	@trap '$(PYTHON) -m tests.durations $(DURATIONS)' EXIT; \
+	  $(MAKE) --no-print-directory -j2 --output-sync=recurse $(FAST:%=timed-%); \
 	  $(MAKE) --no-print-directory -j2 --output-sync=recurse timed-test-cluster $(BUSY:%=timed-%); \
 	  $(MAKE) --no-print-directory timed-test-integration
 
@@ -120,7 +122,7 @@ soak: setup $(STAMPS)/engine-tests $(STAMPS)/interop $(STAMPS)/browser $(STAMPS)
 	@$(PYTHON) -m tests.soak $(SOAK)
 
 check: setup ## Run the fast core: lint, types, contracts and unit tests
-	@$(MAKE) --no-print-directory -j2 --output-sync=target $(BUSY)
+	@$(MAKE) --no-print-directory -j2 --output-sync=target $(BUSY) $(FAST)
 
 check-python: $(STAMPS)/engine
 	.venv/bin/ruff format --check --quiet .

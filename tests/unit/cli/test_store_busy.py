@@ -39,7 +39,7 @@ def directory(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["stats", "verify"])
-def test_a_log_that_is_being_written_is_not_damaged(directory, capsys, command):
+def test_a_log_that_is_being_written_is_sound(directory, capsys, command):
     for _ in range(SURVEYS):
         code, out, err = ask(capsys, command, directory)
 
