@@ -7,22 +7,23 @@ It never waits and owns no socket. The shell passes received chunks in, writes t
 from collections.abc import Iterable, Mapping
 from typing import Final, Generic, TypeVar
 
-from regent_engine import Command, Decoder, ProtocolError, encode_command
+from regent_engine import (
+    EXT_COUNT_MAX,
+    FRAME_PREFIX_SIZE,
+    HEADER_SIZE_MAX,
+    Command,
+    Decoder,
+    ProtocolError,
+    encode_command,
+)
 
 from backend.remoting.command import notice, request
 from backend.remoting.errors import LocalProtocolError, RemoteProtocolError, RequestTooLarge
 
-FRAME_PREFIX_SIZE: Final = 8
 FRAME_SIZE_MAX: Final = 16 << 20
 HEADER_WRITTEN_MAX: Final = (1 << 24) - 1
 """The largest header that we write: the answer to a batch names each of its messages. Headers of
 clients are smaller."""
-
-HEADER_SIZE_MAX: Final = 1 << 20
-"""The largest header of a request that a broker reads."""
-
-EXT_COUNT_MAX: Final = 4096
-"""The most fields of a request that a broker reads."""
 
 PENDING_COUNT_MAX: Final = 1024
 _OPAQUE_MAX: Final = 2**31 - 1

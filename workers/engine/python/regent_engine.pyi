@@ -992,6 +992,15 @@ def special_properties() -> list[str]:
 def turn_time_limits_ms() -> list[int]:
     """Give the ends of the ranges by which turns are counted; the last range has no end."""
 
+EXT_COUNT_MAX: int
+"""The most fields of a request that a broker reads."""
+
+FRAME_PREFIX_SIZE: int
+"""The bytes of a frame before its header."""
+
+HEADER_SIZE_MAX: int
+"""The largest header of a request that a broker reads, in bytes."""
+
 IN_MEMORY_BYTES: int
 """A record so near the end of the log is most likely in memory, and is read at once."""
 PARKED_COUNT_MAX: int

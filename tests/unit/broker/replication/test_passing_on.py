@@ -4,10 +4,9 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
-from regent_engine import Decoder
+from regent_engine import HEADER_SIZE_MAX, Decoder
 
 from backend.remoting.command import answer, notice, request
-from backend.remoting.connection import HEADER_SIZE_MAX
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from tests.waiting import PATIENCE_S

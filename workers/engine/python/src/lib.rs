@@ -35,10 +35,15 @@ use regent_remoting::properties::PROPERTIES_SIZE_MAX;
 /// The message engine of Regent.
 #[pymodule]
 mod regent_engine {
+    use regent_remoting::limits;
+
     use super::{Bound, PROPERTIES_SIZE_MAX, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("EXT_COUNT_MAX", limits::EXT_COUNT_MAX)?;
+        module.add("FRAME_PREFIX_SIZE", limits::FRAME_PREFIX_SIZE)?;
+        module.add("HEADER_SIZE_MAX", limits::HEADER_SIZE_MAX)?;
         module.add("IN_MEMORY_BYTES", regent_hotpath::IN_MEMORY_BYTES)?;
         module.add("PARKED_COUNT_MAX", regent_hotpath::PARKED_COUNT_MAX)?;
         module.add("PARKED_MS_MAX", regent_hotpath::PARKED_MS_MAX)?;
