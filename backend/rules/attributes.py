@@ -83,6 +83,12 @@ TIME_SHARE: Final = "share.timeShare"
 PRIMARY_MODE: Final = "PRIMARY"
 SHARED_MODE: Final = "SHARED"
 
+REPLICATE: Final = "replicate"
+"""Ours: whether replicas copy the messages of a topic; without it they do (queue-ownership.md 4.8).
+
+The messages of a topic that is not replicated are lost with their master.
+"""
+
 TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "queue.type": Attribute(is_changeable=False, allowed=("SimpleCQ",), unserved=("BatchCQ",)),
     "cleanup.policy": Attribute(is_changeable=False, allowed=("DELETE", "COMPACTION")),
@@ -95,6 +101,7 @@ TOPIC_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     ENDED_QUEUES: Attribute(),
     SHARE_MODE: Attribute(allowed=(PRIMARY_MODE, SHARED_MODE)),
     TIME_SHARE: Attribute(allowed=_BOOLEANS),
+    REPLICATE: Attribute(is_changeable=False, allowed=_BOOLEANS),
 }
 
 PRIORITY_FACTOR: Final = "priority.factor"
@@ -113,6 +120,11 @@ GROUP_ATTRIBUTES: Final[Mapping[str, Attribute]] = {
     "rejectPolicy": Attribute(allowed=("DLQ", "DISCARD")),
     "releaseOnDisconnect": Attribute(allowed=_BOOLEANS),
 }
+
+
+def is_replicated(attributes: Mapping[str, str]) -> bool:
+    """Return whether replicas copy the messages of a topic, by the attributes of the topic."""
+    return attributes.get(REPLICATE, "true").lower() == "true"
 
 
 def parse_changes(text: str) -> list[tuple[str, str]]:

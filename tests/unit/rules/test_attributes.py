@@ -7,6 +7,7 @@ from backend.rules.attributes import (
     TOPIC_ATTRIBUTES,
     InvalidAttributes,
     changed_attributes,
+    is_replicated,
     parse_changes,
 )
 
@@ -48,6 +49,11 @@ def test_changes_that_stock_allows_are_applied(former, text, after):
         ({}, "+no.such=1", "unknown"),
         ({}, "+queue.type=SimpleCQ", "only be set at creation"),
         ({"queue.type": "SimpleCQ"}, "-queue.type", "only be set at creation"),
+        # Messages do not change their log.
+        ({}, "+replicate=false", "only be set at creation"),
+        ({"replicate": "false"}, "+replicate=true", "only be set at creation"),
+        ({"replicate": "false"}, "-replicate", "only be set at creation"),
+        (None, "+replicate=no", "one of true, false"),
         (None, "+message.type=FIFO,+message.type=DELAY", "changed twice"),
         ({"message.type": "FIFO"}, "+message.type=DELAY,-message.type", "changed twice"),
         (None, "+reserve.time=-2", "-1 to"),
@@ -65,6 +71,20 @@ def test_changes_that_stock_allows_are_applied(former, text, after):
 def test_changes_that_stock_refuses_are_refused_with_the_reason(former, text, reason):
     with pytest.raises(InvalidAttributes, match=reason):
         change_topic(former, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", True),
+        ("+replicate=true", True),
+        ("+replicate=TRUE", True),
+        ("+replicate=false", False),
+        ("+replicate=False", False),
+    ],
+)
+def test_a_topic_is_replicated_unless_its_attribute_says_otherwise(text, expected):
+    assert is_replicated(change_topic(None, text)) is expected
 
 
 def test_batch_queues_are_refused_by_name():
