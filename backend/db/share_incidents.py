@@ -8,8 +8,10 @@ from sqlalchemy import ColumnElement, delete, func, or_, select, update
 
 from backend.db.cluster_scope import reached
 from backend.db.engine import Connection
+from backend.db.events import STAGED_CHANNEL
 from backend.db.pipeline import Pipeline, Statement
 from backend.db.share_tables import share_incidents
+from backend.domain.event import TOPIC_MESSAGES_LOST, TOPIC_NAMES_MAX
 from backend.domain.share_incident import (
     IncidentFilter,
     IncidentOutcome,
@@ -17,11 +19,12 @@ from backend.domain.share_incident import (
     ReportedIncident,
     ShareIncident,
 )
-from backend.rules.share_incident import LASTING, IncidentKind
+from backend.rules.share_incident import IncidentKind
 
 # An incident that its member reports no more is judged by the next check. One that is reported
 # again is open again, unless its member was removed: such a broker may report without end. Postgres
-# refuses to change one row twice, so an incident that a report names twice is taken once.
+# refuses to change one row twice, so an incident that a report names twice is taken once. Of topics
+# that lost their messages a new row, and so a first report, is an event as well.
 _RECORD: Final = Statement(
     "record_share_incidents",
     """
@@ -51,7 +54,18 @@ SELECT c.name, b.name, r.broker_id, CAST(:life AS bigint), told.resolution IS NU
                  queue_id, consumer_group_name) DO UPDATE
    SET life = EXCLUDED.life, is_named = TRUE, resolved_at = NULL, resolution = NULL
  WHERE EXCLUDED.resolution IS NULL
-   AND (kept.life <> EXCLUDED.life OR NOT kept.is_named OR kept.resolved_at IS NOT NULL))
+   AND (kept.life <> EXCLUDED.life OR NOT kept.is_named OR kept.resolved_at IS NOT NULL)
+RETURNING kept.kind, kept.epoch, kept.topic),
+staged AS (
+INSERT INTO staged_events (kind, cluster_name, subject, happened_at, details)
+SELECT :lost_event, :cluster_name, :broker_group_name, statement_timestamp(),
+       jsonb_build_object(
+           'topics', to_jsonb((array_agg(topic ORDER BY topic))
+                              [1:CAST(:topic_names_max AS integer)]),
+           'topic_count', count(*), 'master_epoch', epoch)
+  FROM saved
+ WHERE kind = :lost_kind
+ GROUP BY epoch)
 UPDATE share_incidents i
    SET is_named = FALSE
  WHERE i.cluster_name = :cluster_name AND i.broker_group_name = :broker_group_name
@@ -78,7 +92,6 @@ async def record(
 
     Nothing is recorded of a broker that is no replica of its group.
     """
-    ended = IncidentResolution.LEASE_ENDED
     values = {
         "cluster_name": cluster_name,
         "broker_group_name": broker_group_name,
@@ -93,15 +106,31 @@ async def record(
         "consumer_group_names": [one.consumer_group_name for one in reported],
         "reasons": [one.reason for one in reported],
         "outcomes": [one.first_outcome for one in reported],
-        "resolutions": [None if one.kind in LASTING else ended for one in reported],
+        "resolutions": [one.first_resolution for one in reported],
+        "lost_kind": IncidentKind.MESSAGES_LOST,
+        "lost_event": TOPIC_MESSAGES_LOST,
+        "topic_names_max": TOPIC_NAMES_MAX,
     }
     await pipeline.fetch(_RECORD, values)
+    if any(one.kind is IncidentKind.MESSAGES_LOST for one in reported):
+        pipeline.notify(STAGED_CHANNEL)
 
 
 async def list_open(connection: Connection) -> list[ShareIncident]:
     """List the open incidents, the oldest first."""
     columns = share_incidents.c
     statement = select(share_incidents).where(columns.resolved_at.is_(None)).order_by(columns.id)
+    return [_incident(row) for row in (await connection.execute(statement)).mappings()]
+
+
+async def list_lost(connection: Connection, *, since: datetime) -> list[ShareIncident]:
+    """List the topics that have lost their messages since an instant, the oldest loss first."""
+    columns = share_incidents.c
+    statement = (
+        select(share_incidents)
+        .where(columns.kind == IncidentKind.MESSAGES_LOST, columns.resolved_at >= since)
+        .order_by(columns.id)
+    )
     return [_incident(row) for row in (await connection.execute(statement)).mappings()]
 
 

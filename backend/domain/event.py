@@ -25,6 +25,7 @@ TOPIC_PLACED: Final = "topic.placed"
 TOPIC_CHANGED: Final = "topic.changed"
 TOPIC_REMOVED: Final = "topic.removed"
 TOPIC_SEGMENTS_EXPIRED: Final = "topic.segments_expired"
+TOPIC_MESSAGES_LOST: Final = "topic.messages_lost"
 FINDING_OPENED: Final = "finding.opened"
 FINDING_CLOSED: Final = "finding.closed"
 TAKEN_OVER: Final = "operation.taken_over"
@@ -44,6 +45,7 @@ KINDS: Final = frozenset(
         TOPIC_CHANGED,
         TOPIC_REMOVED,
         TOPIC_SEGMENTS_EXPIRED,
+        TOPIC_MESSAGES_LOST,
         FINDING_OPENED,
         FINDING_CLOSED,
     }

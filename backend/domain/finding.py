@@ -66,6 +66,7 @@ class FindingCode(StrEnum):
     CLIENT_ID_SHARED = "client_id_shared"
     STATIC_TOPIC_DIFFERS = "static_topic_differs"
     SHARE_QUEUE_INCIDENT = "share_queue_incident"
+    MESSAGES_LOST = "messages_lost"
 
 
 ABSENCES: Final = frozenset(
@@ -96,7 +97,7 @@ OF_CONSUMER_GROUPS: Final = frozenset(
 )
 """Findings about a consumer group."""
 
-OF_TOPICS: Final = frozenset({FindingCode.STATIC_TOPIC_DIFFERS})
+OF_TOPICS: Final = frozenset({FindingCode.STATIC_TOPIC_DIFFERS, FindingCode.MESSAGES_LOST})
 """Findings about a topic. All others are about a broker group."""
 
 PATIENCE: Final[Mapping[FindingCode, timedelta]] = {
@@ -251,6 +252,16 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         " then restart it: it copies what it lacks. One that can't apply a record copies it again"
         " by itself. A record that all members leave out needs nothing: the next snapshot of the"
         " lane ends that incident.",
+    ),
+    FindingCode.MESSAGES_LOST: Runbook(
+        Severity.CRITICAL,
+        "A topic that is not replicated has lost the messages of its former master",
+        "The messages that the former master of the broker group had of topic {subject} are lost."
+        " The topic began empty under the new master, and takes messages again. Let producers send"
+        " what is missing once more. If the next loss must not happen, create a replicated topic,"
+        " then move its producers and consumers there: `regent topic create NAME`. `regent queue"
+        " share incidents --topic {subject}` lists all losses. The finding closes a day after the"
+        " last one.",
     ),
 }
 

@@ -4,16 +4,21 @@ A member that can't store or apply a record reports it (Q37). The positions that
 confirmed say whether the operation happened (Q39). Plain values and functions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
 from backend.domain.broker_name import BrokerName
 from backend.domain.election import ReplicaReport
 from backend.domain.finding import Evidence, FindingCode, FindingKey, ObservedGroup
 from backend.domain.queue_filter import QueueFilter
 from backend.domain.replica_group import UNKNOWN_LIFE
-from backend.rules.share_incident import IncidentKind
+from backend.rules.share_incident import LASTING, IncidentKind
+
+LOSS_SHOWN_FOR: Final = timedelta(days=1)
+"""How long a finding shows that a topic has lost its messages: nothing else would end it."""
 
 
 class IncidentOutcome(StrEnum):
@@ -43,13 +48,16 @@ class IncidentResolution(StrEnum):
     LEASE_ENDED = "lease_ended"
     """Another member may own the share queue. The log refuses records of the former owner."""
 
+    TOPIC_EMPTIED = "topic_emptied"
+    """The topic began empty under the new master, and takes messages again."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReportedIncident:
     """Hold an incident as a member reports it.
 
     The epoch is that of the master, or of the lease. A lasting incident has the log position of its
-    record; one of a lease has the names of its share queue.
+    record; one of a lease has the names of its share queue; one of lost messages names the topic.
     """
 
     kind: IncidentKind
@@ -74,6 +82,15 @@ class ReportedIncident:
                 return IncidentOutcome.LEFT_OUT_BY_ALL
             case _:
                 return None
+
+    @property
+    def first_resolution(self) -> IncidentResolution | None:
+        """Return how an incident that is over at once has ended; None if it lasts."""
+        if self.kind in LASTING:
+            return None
+        if self.kind is IncidentKind.MESSAGES_LOST:
+            return IncidentResolution.TOPIC_EMPTIED
+        return IncidentResolution.LEASE_ENDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +169,28 @@ def judge_incident(
     if incident.broker_id in group.members or _has_copied(incident, report):
         return _resolved(judged, IncidentResolution.RECOVERED, at)
     return judged
+
+
+def suspect_losses(lost: Sequence[ShareIncident]) -> dict[FindingKey, Evidence]:
+    """Return a finding for each topic that lost messages, with its last loss; the oldest is first.
+
+    Further losses of the topic, of this broker group or of others, are counted only.
+    """
+    found: dict[FindingKey, list[ShareIncident]] = {}
+    for one in lost:
+        assert one.topic is not None, "only such an incident is recorded"
+        key = FindingKey(FindingCode.MESSAGES_LOST, one.cluster_name, one.topic)
+        found.setdefault(key, []).append(one)
+    return {
+        key: {
+            "broker_group": losses[-1].broker_group_name,
+            "master": str(losses[-1].broker),
+            "master_epoch": losses[-1].epoch,
+            "lost_at": losses[-1].opened_at.isoformat(timespec="seconds"),
+            "loss_count": len(losses),
+        }
+        for key, losses in found.items()
+    }
 
 
 def _has_copied(incident: ShareIncident, report: ReplicaReport) -> bool:

@@ -1,4 +1,4 @@
-"""Name what can happen to the share queues of a member (queue-ownership.md 4.12)."""
+"""Name what can happen to a member's share queues, and to its topics (queue-ownership.md 4.12)."""
 
 from enum import StrEnum
 from typing import Final
@@ -24,6 +24,9 @@ class IncidentKind(StrEnum):
 
     OWNER_LOST = "owner_lost"
     """The control plane hears no more of the owner."""
+
+    MESSAGES_LOST = "messages_lost"
+    """The messages of a topic that is not replicated were lost with its former master."""
 
 
 LASTING: Final = frozenset(

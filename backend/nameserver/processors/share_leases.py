@@ -50,7 +50,7 @@ async def on_share_lease(command: Command, _session: object, directory: Director
     )
     if body.incidents is not UNSET:
         await record_incidents(
-            [_incident(one) for one in body.incidents if one.kind in _KINDS],
+            [_incident(one) for one in body.incidents if _is_known(one)],
             heartbeat.member,
             header.cluster_name,
             header.broker_name,
@@ -69,16 +69,22 @@ def _name(body: ShareQueueBody) -> ShareQueueName:
     return ShareQueueName(body.topic, body.queue_id, body.consumer_group)
 
 
+def _is_known(body: ShareIncidentBody) -> bool:
+    """Return whether an incident can be recorded; kinds of a later release are left out."""
+    return body.kind in _KINDS and (body.kind != IncidentKind.MESSAGES_LOST or bool(body.topic))
+
+
 def _incident(body: ShareIncidentBody) -> ReportedIncident:
-    """Read an incident; the arbiter leaves out kinds of a later release."""
+    """Read an incident; one of a whole topic is the same whether a name is empty or absent."""
+    is_of_queue = body.queue_id is not None and body.queue_id >= 0
     return ReportedIncident(
         IncidentKind(body.kind),
         body.epoch,
         lane=body.lane,
         position=body.position,
         topic=body.topic,
-        queue_id=body.queue_id,
-        consumer_group_name=body.consumer_group,
+        queue_id=body.queue_id if is_of_queue else None,
+        consumer_group_name=body.consumer_group or None,
         reason=body.reason,
     )
 

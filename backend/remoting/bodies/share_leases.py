@@ -46,9 +46,11 @@ class WantedShareBody(ShareQueueBody, frozen=True, kw_only=True):
 
 
 class ShareIncidentBody(Body, frozen=True, kw_only=True):
-    """An incident of a member: a record with its log position, or a lease with its share queue.
+    """An incident of a member: of a record by its log position, of a lease, or of a whole topic.
 
-    The epoch is that of the master, or of the lease.
+    The epoch is that of the master, or of the lease. An incident of a lease names its share queue.
+    One of a topic names only the topic: its queue id is -1 or absent, its consumer group empty or
+    absent.
     """
 
     kind: str

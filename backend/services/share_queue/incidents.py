@@ -6,12 +6,15 @@ from backend.clients.clock import Clock
 from backend.db import findings, share_incidents
 from backend.db.engine import Connection, Database
 from backend.db.pipeline import pipeline_of
+from backend.domain.finding import Evidence, FindingKey
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.domain.share_incident import (
+    LOSS_SHOWN_FOR,
     IncidentFilter,
     ReportedIncident,
     ShareIncident,
     judge_incident,
+    suspect_losses,
 )
 from backend.domain.share_lease import Member
 from backend.services.controller.group_changes import BrokerGroupName
@@ -59,6 +62,12 @@ async def judge_incidents(connection: Connection, *, clock: Clock) -> list[Share
     pairs = zip(held, judged, strict=True)
     await share_incidents.save(connection, [one for one in pairs if one[0] != one[1]])
     return [one for one in judged if one.resolved_at is None]
+
+
+async def find_losses(connection: Connection, *, clock: Clock) -> dict[FindingKey, Evidence]:
+    """Find the topics that have lost their messages within a day, each with its last loss."""
+    lost = await share_incidents.list_lost(connection, since=clock.now() - LOSS_SHOWN_FOR)
+    return suspect_losses(lost)
 
 
 async def list_incidents(

@@ -12,7 +12,7 @@ from backend.domain.event import FINDING_CLOSED, FINDING_OPENED, NewEvent
 from backend.domain.finding import RUNBOOKS, Finding, follow, observe
 from backend.domain.page import Page, check_page_size, cut_page
 from backend.services.cluster.health import list_recorded_facts
-from backend.services.share_queue.incidents import judge_incidents
+from backend.services.share_queue.incidents import find_losses, judge_incidents
 
 __all__ = ["FindingFilter", "ScanOutcome", "list_findings", "scan_findings"]
 
@@ -39,13 +39,14 @@ async def scan_findings(
         incidents = await judge_incidents(connection, clock=clock)
         # Of several incidents of one broker the oldest is shown.
         troubles = dict(one.suspicion for one in reversed(incidents))
+        losses = await find_losses(connection, clock=clock)
         now = clock.now()
         seen = observe(
             await findings.list_observed(connection),
             await findings.list_forsaken(connection),
             await list_recorded_facts(connection),
             await findings.list_invalid_items(connection),
-            await suspicions.list_all(connection) | troubles,
+            await suspicions.list_all(connection) | troubles | losses,
             looking_since=looking_since,
             at=now,
         )

@@ -386,6 +386,7 @@ export type FindingCode =
   | 'CONFIRMED_MISSING'
   | 'EPOCH_BACKWARDS'
   | 'GROUP_WITHOUT_WRITER'
+  | 'MESSAGES_LOST'
   | 'REGISTRATION_ITEM_INVALID'
   | 'REPLICA_ACTS_LONG'
   | 'REPLICA_AHEAD'
@@ -480,6 +481,7 @@ export type IncidentKind =
   | 'CANNOT_STORE'
   | 'LEASE_FENCED'
   | 'LEASE_LAPSED'
+  | 'MESSAGES_LOST'
   | 'OWNER_LOST'
   | 'RECORD_LEFT_OUT';
 
@@ -493,7 +495,8 @@ export type IncidentResolution =
   | 'LEASE_ENDED'
   | 'MEMBER_REMOVED'
   | 'RECOVERED'
-  | 'SNAPSHOT';
+  | 'SNAPSHOT'
+  | 'TOPIC_EMPTIED';
 
 export type LagQueueKind =
   | 'NORMAL'

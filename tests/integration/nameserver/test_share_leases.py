@@ -92,3 +92,17 @@ async def test_incidents_are_recorded_and_those_of_a_later_release_are_left_out_
     assert (found.life, found.is_named, found.reason) == (7, True, "the disk failed")
     too_many = await beat(f3[1], incidents=[told] * (INCIDENT_COUNT_MAX + 1))
     assert too_many.code != 0
+
+
+async def test_lost_messages_of_a_topic_are_recorded_without_a_share_queue(f3, database):
+    lost = {"kind": "messages_lost", "epoch": 1, "topic": "scores"}
+    spelled = lost | {"queueId": -1, "consumerGroup": "", "reason": "not replicated"}
+    nameless = {"kind": "messages_lost", "epoch": 1}
+
+    await decisions(f3[1], incidents=[spelled, nameless])
+    await decisions(f3[1], incidents=[lost])
+
+    page = await list_incidents(size=10, before=None, chosen=IncidentFilter(), database=database)
+    (found,) = page.items
+    assert (found.kind, found.topic, found.queue_id) == ("messages_lost", "scores", None)
+    assert (found.consumer_group_name, found.reason) == (None, "not replicated")

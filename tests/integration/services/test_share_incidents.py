@@ -9,8 +9,10 @@ import pytest
 from backend.clients.clock import SystemClock
 from backend.db import share_incidents
 from backend.db.findings import FindingFilter
+from backend.domain.event import TOPIC_MESSAGES_LOST, EventFilter
 from backend.domain.finding import FindingCode
 from backend.domain.share_incident import (
+    LOSS_SHOWN_FOR,
     IncidentFilter,
     IncidentOutcome,
     IncidentResolution,
@@ -29,15 +31,21 @@ from backend.services.share_queue.incidents import (
     record_incidents,
 )
 from backend.services.share_queue.leases import arbitrate_leases
+from backend.services.upkeep.events import list_events, number_events
 from backend.services.upkeep.findings import list_findings, scan_findings
+from tests.integration.tasks.conftest import SetClock
 
 pytestmark = pytest.mark.usefixtures("group")
 DEADLINE_S = 10
+LOSSES = FindingFilter(code=FindingCode.MESSAGES_LOST, is_open=True)
 """A report that waits for a lock waits for ever here."""
 
 SQ = ShareQueueName("orders", 0, "billing")
 STORE = ReportedIncident(IncidentKind.CANNOT_STORE, 1, position=1_000, reason="the disk failed")
 APPLY = ReportedIncident(IncidentKind.CANNOT_APPLY, 1, position=2_000, reason="a wrong checksum")
+LOST = ReportedIncident(
+    IncidentKind.MESSAGES_LOST, 5, topic="scores", reason="the topic is not replicated"
+)
 FENCED = ReportedIncident(
     IncidentKind.LEASE_FENCED, 3, topic="orders", queue_id=0, consumer_group_name="billing"
 )
@@ -264,3 +272,68 @@ async def test_an_open_incident_opens_a_finding_about_the_broker(database, repor
         assert [tuple(row) for row in found] == [("g-2", "cannot_store")]
     listed = await list_findings(size=10, before=None, chosen=chosen, database=database)
     assert listed.items == (), "it is only suspected yet"
+
+
+async def test_lost_messages_are_one_incident_that_is_over_at_once(report, listed, judge):
+    await report(LOST, STORE)
+    await report(LOST, STORE)
+
+    lost, store = await listed()
+    assert (lost.kind, lost.topic, lost.epoch, lost.queue_id) == (
+        "messages_lost",
+        "scores",
+        5,
+        None,
+    )
+    assert (lost.consumer_group_name, lost.outcome, lost.is_named) == (None, None, False)
+    assert (lost.resolution, lost.resolved_at) == ("topic_emptied", lost.opened_at)
+    assert [one.kind for one in await judge()] == [store.kind]
+    # Each share queue of the topic has it.
+    named = {"topic": "scores", "queue_id": 3, "consumer_group_name": "billing"}
+    assert [one.kind for one in await listed(**named)] == ["messages_lost", "cannot_store"]
+
+
+async def test_lost_messages_are_an_event_for_each_epoch_and_a_repeated_report_is_none(
+    database, report
+):
+    both = (LOST, replace(LOST, topic="hits"))
+    await report(*both, FENCED)
+    await report(*both)
+    await report(replace(LOST, epoch=6))
+
+    await number_events(database=database)
+    found = await list_events(
+        after=None,
+        size=10,
+        chosen=EventFilter(kinds=frozenset({TOPIC_MESSAGES_LOST})),
+        database=database,
+    )
+
+    assert [(one.cluster_name, one.subject, one.details) for one in found.events] == [
+        ("c", "g", {"topics": ["hits", "scores"], "topic_count": 2, "master_epoch": 5}),
+        ("c", "g", {"topics": ["scores"], "topic_count": 1, "master_epoch": 6}),
+    ]
+
+
+async def test_lost_messages_are_a_finding_about_the_topic_for_a_day(database, report):
+    # Postgres says when the messages were lost.
+    clock = SetClock(SystemClock().now())
+    await report(LOST)
+
+    async def open_losses():
+        for _ in range(3):
+            await scan_findings(database=database, clock=clock, looking_since=clock.now())
+            clock.advance(seconds=2)
+        page = await list_findings(size=10, before=None, chosen=LOSSES, database=database)
+        return page.items
+
+    (found,) = await open_losses()
+    assert (found.key.subject, found.evidence["master"], found.evidence["master_epoch"]) == (
+        "scores",
+        "g-2",
+        5,
+    )
+    assert "The topic began empty under the new master" in found.advice
+    assert "regent queue share incidents --topic scores" in found.advice
+    clock.advance(seconds=LOSS_SHOWN_FOR.total_seconds())
+    assert await open_losses() == ()

@@ -11,8 +11,10 @@ from backend.domain.replica_group import ConfirmedEnd
 from backend.domain.share_incident import (
     IncidentOutcome,
     IncidentResolution,
+    ReportedIncident,
     ShareIncident,
     judge_incident,
+    suspect_losses,
 )
 from backend.rules.share_incident import IncidentKind
 
@@ -39,6 +41,18 @@ INCIDENT = ShareIncident(
 )
 LEFT_OUT = replace(
     INCIDENT, kind=IncidentKind.RECORD_LEFT_OUT, outcome=IncidentOutcome.LEFT_OUT_BY_ALL
+)
+
+
+LOST = replace(
+    INCIDENT,
+    is_named=False,
+    kind=IncidentKind.MESSAGES_LOST,
+    position=None,
+    topic="scores",
+    outcome=None,
+    resolved_at=AT,
+    resolution=IncidentResolution.TOPIC_EMPTIED,
 )
 
 
@@ -148,3 +162,30 @@ def test_an_open_incident_is_a_finding_about_the_broker():
 
     assert (key.code, key.subject) == (FindingCode.SHARE_QUEUE_INCIDENT, "broker-a-2")
     assert (evidence["kind"], evidence["outcome"]) == ("record_left_out", "left_out_by_all")
+
+
+def test_each_topic_that_lost_messages_is_a_finding_with_its_last_loss():
+    later = replace(LOST, id=2, broker_group_name="broker-b", epoch=9, opened_at=LATER)
+    other = replace(LOST, id=3, topic="hits")
+
+    found = {key.subject: (key, told) for key, told in suspect_losses([LOST, later, other]).items()}
+
+    assert set(found) == {"scores", "hits"}
+    key, evidence = found["scores"]
+    assert (key.code, key.topic_name) == (FindingCode.MESSAGES_LOST, "scores")
+    assert (key.broker_group_name, key.broker_name) == (None, None)
+    assert (evidence["broker_group"], evidence["master"]) == ("broker-b", "broker-b-2")
+    assert (evidence["master_epoch"], evidence["loss_count"]) == (9, 2)
+    assert evidence["lost_at"] == "2026-01-02T00:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("kind", "resolution"),
+    [
+        (IncidentKind.MESSAGES_LOST, IncidentResolution.TOPIC_EMPTIED),
+        (IncidentKind.LEASE_FENCED, IncidentResolution.LEASE_ENDED),
+        (IncidentKind.CANNOT_STORE, None),
+    ],
+)
+def test_an_incident_of_a_lease_or_of_lost_messages_is_over_at_once(kind, resolution):
+    assert ReportedIncident(kind, 4).first_resolution is resolution
