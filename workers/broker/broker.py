@@ -36,6 +36,7 @@ from workers.broker.commit_log.elapsed import elapsed_ms, elapsed_s
 from workers.broker.commit_log.file_thread import FileThread
 from workers.broker.commit_log.flusher import Flusher
 from workers.broker.commit_log.indexer import Indexer
+from workers.broker.commit_log.local_log import LocalLog
 from workers.broker.commit_log.message import (
     TIMER_PROPERTIES,
     Message,
@@ -152,6 +153,7 @@ class Broker:
         self.hot = self._build_hot_path()
         self.share_incidents, self.engine_links = ShareIncidents(self._log_epoch), EngineLinks(self)
         self.member_shares, self.shared_pops = MemberShares(self), SharedPops(self)
+        self.local_log = LocalLog(self)
         self.name_servers: NameServers | None = None
         # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
@@ -589,14 +591,13 @@ class Broker:
 
     def arrived(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
         """Wake the held pulls of queues with new messages, once readers may see the messages."""
-        if not self._is_read_limited:
-            self._wake(arrivals)
+        self._wake(arrivals)
         self.membership.appended()
 
     def appended(self, *, is_turn_due: bool) -> None:
         """Note that the engine appended sends of clients, and has perhaps woken pulls."""
         self.membership.appended()
-        if is_turn_due and not self._is_read_limited:
+        if is_turn_due:
             self.polling.take_turns()
 
     def confirm(self, position: int | None) -> None:
@@ -619,6 +620,8 @@ class Broker:
 
     def _wake(self, arrivals: Iterable[tuple[str, int, int]]) -> None:
         for topic, queue_id, end in arrivals:
+            if self._is_read_limited and not self.local_log.has(topic):
+                continue
             if topic == SCHEDULE_TOPIC:
                 self.state.delays.arrived(queue_id)
             else:
@@ -714,6 +717,9 @@ class Broker:
         is_former = self._is_former(topic_name, position)
         taker = self._find_delivery_queue(topic_name, queue_id)
         void_before = self.changes.deleted_at(topic_name) if is_former else 0
+        if self.local_log.has(topic_name):
+            # No message waits for such a topic, so this one is of a former topic of the name.
+            void_before = self.store.max_position
         return None if taker is None else (taker, void_before)
 
     def create_topic_of_transactions(self, name: str) -> None:
@@ -768,6 +774,8 @@ class Broker:
         Without the topic the message is still delivered. It is no longer delivered once the topic
         is created again.
         """
+        if self.local_log.has(topic_name):
+            return True
         if log_position >= self.changes.deleted_at(topic_name):
             return False
         if self.topics.find(topic_name) is None:
@@ -795,6 +803,7 @@ class Broker:
 
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
         self.hot.facts_changed()
+        self.local_log.topic_changed(name, topic)
         self._serve_topic(name, topic)
         self.member_shares.topic_changed(name, topic)
         if topic is None:
@@ -817,6 +826,12 @@ class Broker:
         for name, topic in self.static_topics.all.items():
             self._serve_mapping(name, topic)
 
+    def serve_topic(self, name: str) -> None:
+        """Let the engine serve a topic again, since more or fewer of its requests are served."""
+        self.hot.facts_changed()
+        self._serve_topic(name, self.topics.find(name))
+        self.polling.release_topic(name)
+
     def _serve_mapping(self, name: str, topic: BrokerTopic | None) -> None:
         """Let the engine serve the logical queues that are led here, and no other ones.
 
@@ -834,7 +849,8 @@ class Broker:
         The hot path refuses with one code only, so topics with another refusal are not served
         there.
         """
-        if topic is None or not self._blocks.isdisjoint(REFUSAL_CODES):
+        is_refused = not self._blocks.isdisjoint(REFUSAL_CODES)
+        if topic is None or is_refused or not self.local_log.serves(topic):
             self.hot.remove_topic(name)
         elif name not in _UNSERVED_TOPICS and not name.startswith(RETRY_PREFIX):
             self.hot.set_topic(

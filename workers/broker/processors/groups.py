@@ -277,6 +277,7 @@ async def on_get_time_spans(broker: Broker, _caller: Caller, command: Command) -
     """Return the ages of a topic's messages, and of the first one that a group has not consumed."""
     header = decode_header(ConsumeTimeSpanHeader, command.ext)
     topic = broker.find_topic(header.topic)
+    broker.local_log.check(topic.name)
     committed = (
         (queue_id, broker.offsets.find(header.group, topic.name, queue_id) or 0)
         for queue_id in range(topic.read_queue_count)

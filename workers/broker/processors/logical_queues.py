@@ -38,6 +38,7 @@ from backend.remoting.headers.logical_queues import (
 from backend.remoting.request_code import RequestCode
 from backend.remoting.response_code import ResponseCode
 from workers.broker.broker import Broker
+from workers.broker.commit_log.local_log import check_replicate
 from workers.broker.errors import Refusal, Unconfirmed
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.logical.copies import find_copy, put_copy
@@ -244,6 +245,7 @@ def _stored(
         raise _refusal(error) from error
     attributes = merged_attributes(former, header.attributes)
     check_share_mode(broker, header.topic, former, attributes, is_static=True)
+    check_replicate(broker, header.topic, attributes, is_static=True)
     topic = TopicConfig(
         name=header.topic,
         permissions=header.permissions,

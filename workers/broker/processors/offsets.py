@@ -191,6 +191,7 @@ async def on_search_offset(broker: Broker, _caller: Caller, command: Command) ->
     """Find the offset of a time in a queue."""
     header = decode_header(SearchOffsetHeader, command.ext)
     check_visible(header.topic)
+    broker.local_log.check(header.topic)
     boundary = header.boundary_type.upper()
     if boundary not in {"LOWER", "UPPER"}:
         raise Refusal(ResponseCode.SYSTEM_ERROR, "the field boundaryType is malformed")
@@ -214,6 +215,7 @@ def on_get_max_offset(broker: Broker, _caller: Caller, command: Command) -> byte
     """Return the offset of the next message of a queue."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
+    broker.local_log.check(header.topic)
     led = find_led(broker, command.ext, header.topic, header.queue_id)
     if led is not None:
         return answer(command, ext={"offset": str(positions.end_of(broker, led))})
@@ -228,6 +230,7 @@ def on_get_min_offset(
     """Return the offset of the oldest message of a queue."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
+    broker.local_log.check(header.topic)
     led = find_led(broker, command.ext, header.topic, header.queue_id)
     if led is not None:
         return _begin_logical(broker, command, led)
@@ -246,6 +249,7 @@ async def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: C
     """Return when the oldest message of a queue was stored, -1 when it is empty."""
     header = decode_header(QueueHeader, command.ext)
     check_visible(header.topic)
+    broker.local_log.check(header.topic)
     led = find_led(broker, command.ext, header.topic, header.queue_id)
     if led is not None:
         found = await positions.earliest_store_time(broker, led)

@@ -318,6 +318,7 @@ def _check_permission(
     if header.invisible_ms <= 0:
         raise Refusal(ResponseCode.INVALID_PARAMETER, "invisibleTime is not positive")
     topic = broker.find_topic(header.topic)
+    broker.local_log.check(topic.name)
     if not permitted(topic, broker.settings.permissions) & READABLE:
         raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{topic.name}] is not readable")
     if broker.static_topics.find(topic.name) is not None:

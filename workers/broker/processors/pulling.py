@@ -453,6 +453,7 @@ def _check_permission(broker: Broker, command: Command, header: PullMessageHeade
     if not group.consume_enabled:
         raise Refusal(ResponseCode.NO_PERMISSION, f"subscription group no permission, {group.name}")
     topic = broker.find_topic(header.topic)
+    broker.local_log.check(topic.name)
     if not topic.permissions & READABLE:
         raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{topic.name}] is not readable")
     is_static = broker.static_topics.find(topic.name) is not None

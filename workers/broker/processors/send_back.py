@@ -2,7 +2,14 @@
 
 from functools import partial
 
-from regent_engine import Command, ProtocolError, Record, decode_records, offset_message_id
+from regent_engine import (
+    LOCAL_START,
+    Command,
+    ProtocolError,
+    Record,
+    decode_records,
+    offset_message_id,
+)
 
 from backend.remoting.bodies import SubscriptionGroupConfig
 from backend.remoting.command import answer
@@ -113,7 +120,8 @@ async def read_message(broker: Broker, log_position: int) -> tuple[Record, bytes
     Raises:
         Refusal: there is no message at that position.
     """
-    if not broker.store.min_position <= log_position < broker.store.max_position:
+    is_in_first = broker.store.min_position <= log_position < broker.store.max_position
+    if not is_in_first and log_position < LOCAL_START:
         raise Refusal(
             ResponseCode.SYSTEM_ERROR, f"can not find message by the offset, {log_position}"
         )

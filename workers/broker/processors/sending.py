@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 from regent_engine import (
+    LOCAL_START,
     Command,
     Record,
     Store,
@@ -110,11 +111,12 @@ def on_send(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes
     _check_size(broker, header, command)
     properties = parse_properties(header.properties.encode())
     static = broker.static_topics.find(header.topic)
-    if static is not None:
-        _check_plain(header, properties)
+    if static is not None or broker.local_log.has(header.topic):
+        _check_plain(header, properties, "static" if static else "not replicated")
     _check_features(broker, header, properties)
     topic = _topic_of(broker, header) if static is None else broker.find_topic(header.topic)
     _check_permission(broker, topic)
+    broker.local_log.check(topic.name)
     if static is None:
         _check_queue(topic, header)
     else:
@@ -214,16 +216,17 @@ def _topic_of(broker: Broker, header: SendMessageHeader) -> TopicConfig:
     return created
 
 
-def _check_plain(header: SendMessageHeader, properties: dict[str, str]) -> None:
-    """Refuse transactions and delays to a static topic (L63).
+def _check_plain(header: SendMessageHeader, properties: dict[str, str], why: str) -> None:
+    """Refuse transactions and delays to a static topic (L63), or to one that is not replicated.
 
-    Their message is stored later, when the queue may be elsewhere.
+    Their message is stored later, when the queue may be elsewhere. Until then it is in the
+    replicated log.
     """
     half = is_half(properties, reconsume_times=header.reconsume_times)
     is_delayed = delay_level_of(properties) or any(name in properties for name in TIMER_PROPERTIES)
     if half or is_delayed:
         kind = "transactional" if half else "delayed"
-        reason = f"the topic[{header.topic}] is static, and takes no {kind} messages"
+        reason = f"the topic[{header.topic}] is {why}, and takes no {kind} messages"
         raise Refusal(ResponseCode.ILLEGAL_OPERATION, reason)
 
 
@@ -415,6 +418,8 @@ async def _answer_when_stored(broker: Broker, command: Command, stored: _Stored)
             trace_on=broker.settings.trace_on,
         )
     )
+    if stored.log_position >= LOCAL_START:
+        return answer(command, ext=ext)
     late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT, ext=ext)
     return await broker.membership.stored(stored.end, answer(command, ext=ext), late)
 

@@ -43,9 +43,11 @@ from backend.rules.attributes import (
     TOPIC_ATTRIBUTES,
     InvalidAttributes,
     changed_attributes,
+    is_replicated,
     parse_changes,
 )
 from workers.broker.broker import Broker
+from workers.broker.commit_log.local_log import check_replicate
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.logical.led_queue import check_dynamic
@@ -76,6 +78,7 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
     former = broker.topics.find(header.topic)
     attributes = merged_attributes(former, header.attributes)
     check_share_mode(broker, header.topic, former, attributes)
+    check_replicate(broker, header.topic, attributes)
     topic = TopicConfig(
         name=header.topic,
         read_queue_count=header.read_queue_count,
@@ -86,8 +89,25 @@ def on_create_topic(broker: Broker, _caller: Caller, command: Command) -> Awaita
         is_ordered=header.is_ordered,
         attributes=attributes,
     )
+    if is_replicated(attributes):
+        return _put(broker, command, topic)
+    return _put_local(broker, command, topic)
+
+
+def _put(broker: Broker, command: Command, topic: TopicConfig) -> Awaitable[bytes]:
     keep = published if broker.put_topic(topic) else kept
     return keep(broker, answer(command))
+
+
+async def _put_local(broker: Broker, command: Command, topic: TopicConfig) -> bytes:
+    """Create or change a topic that is not replicated, once the log of such topics is open."""
+    former = broker.topics.find(topic.name)
+    await broker.local_log.make_ready(topic.attributes)
+    broker.check_changeable()
+    if broker.topics.find(topic.name) is not former:
+        reason = f"the topic[{topic.name}] was changed at the same time: try again"
+        raise Refusal(ResponseCode.SYSTEM_BUSY, reason)
+    return await _put(broker, command, topic)
 
 
 @serves(
@@ -162,6 +182,7 @@ def on_get_all_topics(broker: Broker, _caller: Caller, command: Command) -> byte
 async def on_get_topic_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
     """Return the first and last offsets of a topic's queues."""
     topic = broker.find_topic(decode_header(TopicHeader, command.ext).topic)
+    broker.local_log.check(topic.name)
     queue_ids = range(max(topic.read_queue_count, topic.write_queue_count))
     stats = await broker.read_threads.read_each(
         partial(_stats, broker.store, broker.settings.broker_name, topic.name), queue_ids

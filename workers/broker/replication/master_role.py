@@ -109,6 +109,9 @@ class MasterRole:
         former_end = self._store.max_position
         self._broker.journal.lead(state.epoch)
         self._lead_shares(state)
+        await self._broker.local_log.lead(state.epoch)
+        if self.led_epoch is None or self._has_resigned:
+            return False
         term = self.term = self._term_of(state, former_end)
         self.listener.serve(term)
         self._term_task = asyncio.create_task(term.keep_set(), name="keep-set")
@@ -159,6 +162,7 @@ class MasterRole:
         self.listener.close_sessions()
         self._broker.journal.stand_down()
         self._broker.shares.stand_down()
+        self._broker.local_log.stand_down()
         self.led_epoch = None
         if self.term is not None:
             self.term.end()

@@ -108,6 +108,12 @@ class ShareIncidents:
         )
         self._changed()
 
+    def note_lost(self, topic_name: str, epoch: int) -> None:
+        """Note that the messages of a topic were lost with its former master."""
+        kind = IncidentKind.MESSAGES_LOST
+        self._leases.append(ShareIncidentBody(kind=kind, epoch=epoch, topic=topic_name))
+        self._changed()
+
     def named(self) -> list[ShareIncidentBody] | msgspec.UnsetType:
         """Return all incidents for a heartbeat; UNSET if the arbiter knows them."""
         return [*self._lasting.values(), *self._leases] if self._has_news else msgspec.UNSET

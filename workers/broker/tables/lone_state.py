@@ -5,6 +5,7 @@ After a kill at any time, the next start finds a state that existed.
 """
 
 import asyncio
+import sys
 from typing import Final
 
 import structlog
@@ -45,6 +46,7 @@ class LoneState:
         broker.journal.lead_alone(is_changed=is_lowered)
         if broker.damage is None:
             broker.shares.lead(ALONE)
+            await broker.local_log.lead()
         if broker.journal.has_believed_files:
             await broker.state.save_all()
 
@@ -67,6 +69,9 @@ class LoneState:
         """
 
         def end_of(topic: str, queue_id: int) -> int:
+            if self._broker.local_log.has(topic):
+                # Its log is not open yet, and judges them when it is.
+                return sys.maxsize
             _, end = self._broker.store.offsets(topic, queue_id) or (0, 0)
             return end
 

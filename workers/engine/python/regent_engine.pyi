@@ -679,6 +679,19 @@ class Store:
         """
     def epochs(self) -> list[tuple[int, int]]:
         """List epochs as (number, log position of the first byte), oldest first."""
+    def begin_local(self, epoch: int) -> bool:
+        """Open the second log, for the topics that are not replicated, as the master of an epoch.
+
+        The epoch is 0 without a controller. False if the log begins empty because another broker
+        has led since, or because the log was damaged. Waits for the calls that are in the store.
+        """
+    def end_local(self) -> None:
+        """Close the second log, which keeps its messages until `begin_local`."""
+    def set_local(self, topic: str, is_local: bool) -> None:
+        """Say whether the second log holds the messages of a topic; it must be open.
+
+        The messages of a topic that is no more are removed.
+        """
     def truncate_to(self, position: int) -> None:
         """Cut the log where a record begins, and all that is derived from it, durably.
 
@@ -1003,6 +1016,9 @@ HEADER_SIZE_MAX: int
 
 IN_MEMORY_BYTES: int
 """A record so near the end of the log is most likely in memory, and is read at once."""
+LOCAL_START: int
+"""The log positions of topics that are not replicated begin here."""
+
 PARKED_COUNT_MAX: int
 """Most parked pulls of a broker."""
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::StoreError;
 use crate::index_layout::Shape;
-use crate::queue_layout::ENTRY_BYTES;
+use crate::queue_layout::{ENTRY_BYTES, OFFSET_MAX};
 use crate::record::CrcProperty;
 use crate::timer_layout::{TIMER_ROOM, TimerSteps};
 
@@ -73,6 +73,9 @@ pub struct StoreConfig {
     /// How much of the log behind its end is taken to be in memory (`accessMessageInMemoryMaxRatio`
     /// of the machine's). Reads farther behind are cold: smaller, and their pages are given back.
     pub hot_size_bytes: u64,
+    /// Offset of the first message of a queue that has had none: not 0 in a log whose queues continue those of
+    /// a log that is gone.
+    pub first_queue_offset: u64,
     /// How many bytes of the log cold reads leave in memory, all of them together.
     pub cold_cache_bytes: u64,
     /// `timerPrecisionMs`: messages are delivered at multiples of it.
@@ -125,6 +128,7 @@ impl StoreConfig {
             index_entry_count: 20_000_000,
             populate_ahead_bytes: 32 << 20,
             hot_size_bytes: u64::MAX,
+            first_queue_offset: 0,
             cold_cache_bytes: 256 << 20,
             timer_precision_ms: 1000,
             timer_window_steps: 2 * 86_400,
@@ -162,6 +166,9 @@ impl StoreConfig {
         }
         if self.timer_log_file_size_bytes < TIMER_ROOM as u64 {
             return invalid("timer_log_file_size_bytes must hold an entry");
+        }
+        if self.first_queue_offset > OFFSET_MAX {
+            return invalid("first_queue_offset is too large");
         }
         // A file holds whole entries only.
         let rounded = self

@@ -63,6 +63,7 @@ impl StoreDirectory {
     /// Where queues are.
     pub(crate) fn queue_home(&self, config: &StoreConfig) -> QueueHome {
         QueueHome::new(self.consume_queues(), config.queue_file_size_bytes)
+            .with_first_offset(config.first_queue_offset)
     }
 
     /// Removes every queue; that is on the disk when this returns.

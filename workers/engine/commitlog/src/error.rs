@@ -270,6 +270,9 @@ pub enum AppendError {
         /// Id of the queue.
         queue_id: i32,
     },
+    /// The topic's messages are in the other log of the store: see [`crate::Store::of`].
+    #[error("messages of a topic that is not replicated are not stored with others")]
+    OtherLog,
     /// The store could not make room or refuses work.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -289,6 +292,7 @@ impl AppendError {
             | Self::MessageTooLarge { .. }
             | Self::InnerBatch
             | Self::LightQueue
+            | Self::OtherLog
             | Self::MalformedBatch(_)
             | Self::SpecialInBatch(_) => "illegal_message",
         }

@@ -7,11 +7,29 @@ use std::path::{Path, PathBuf};
 pub(crate) struct QueueHome {
     dir: PathBuf,
     file_size: u64,
+    first_offset: u64,
 }
 
 impl QueueHome {
     pub(crate) fn new(dir: PathBuf, file_size: u64) -> Self {
-        Self { dir, file_size }
+        Self {
+            dir,
+            file_size,
+            first_offset: 0,
+        }
+    }
+
+    /// Has a queue begin at another offset than 0.
+    pub(crate) fn with_first_offset(self, first_offset: u64) -> Self {
+        Self {
+            first_offset,
+            ..self
+        }
+    }
+
+    /// Offset of the first message of a new queue.
+    pub(crate) fn first_offset(&self) -> u64 {
+        self.first_offset
     }
 
     /// Directory of all topics.

@@ -36,6 +36,7 @@ mod flushing;
 mod followers;
 pub(crate) mod front;
 mod held;
+pub(crate) mod local;
 mod loss;
 mod queue_files;
 mod read;
@@ -52,6 +53,7 @@ pub(crate) mod writer;
 use cold::ColdReads;
 use epochs::Epochs;
 use flushing::Checkpointer;
+use local::LocalLog;
 use write_back::WriteBack;
 
 const OPEN: u8 = 0;
@@ -85,6 +87,8 @@ pub struct Store {
     state: AtomicU8,
     failure: OnceLock<String>,
     recovery: RecoveryReport,
+    /// The log of the topics that are not replicated, while this broker is their master.
+    local: Option<LocalLog>,
 }
 
 /// What an append changes.
@@ -209,6 +213,7 @@ impl Store {
             state: AtomicU8::new(OPEN),
             failure: OnceLock::new(),
             recovery: report,
+            local: None,
         })
     }
 
@@ -230,7 +235,8 @@ impl Store {
     /// Why all work is refused until the store is reopened, if it is.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
-        self.failure.get().map(String::as_str)
+        let failure = self.failure.get().map(String::as_str);
+        failure.or_else(|| self.local()?.failure())
     }
 
     /// The configured flush mode; the caller drives the flushes.
@@ -272,13 +278,23 @@ impl Store {
             min_offset: queue.min_offset(),
             max_offset: self.readable_end(&queue),
         };
-        self.queues.list().into_iter().map(range).collect()
+        let mut queues: Vec<_> = self.queues.list().into_iter().map(range).collect();
+        if let Some(local) = self.local() {
+            queues.extend(local.queues());
+            queues.sort_by(|left, right| {
+                (&left.topic, left.queue_id).cmp(&(&right.topic, right.queue_id))
+            });
+        }
+        queues
     }
 
     /// Messages and bytes appended since the store was opened.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let topics = self.queues.traffic();
+        let mut topics = self.queues.traffic();
+        if let Some(local) = self.local() {
+            topics.extend(local.queues.traffic());
+        }
         let mut total = Traffic::default();
         for (_, traffic) in &topics {
             total.message_count += traffic.message_count;
@@ -293,6 +309,11 @@ impl Store {
     /// # Errors
     /// What failed; the mark then stays, and so it does on a poisoned store.
     pub fn close(&self) -> Result<(), StoreError> {
+        let local = self.local().map_or(Ok(()), Self::close);
+        self.close_first().and(local)
+    }
+
+    fn close_first(&self) -> Result<(), StoreError> {
         let mut followers = self.followers.lock();
         let mut checkpointer = self.checkpointer.lock();
         let mut flusher = self.flusher.lock();

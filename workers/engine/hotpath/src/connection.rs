@@ -170,8 +170,9 @@ impl Connection {
 
 /// Wakes the pulls at the queues that grew, unless readers do not see the messages yet.
 fn wake(hot: &HotPath, store: &Store, received: &mut Received) {
-    if !store.is_read_limited() {
-        for arrival in &received.arrivals {
+    let is_limited = store.is_read_limited();
+    for arrival in &received.arrivals {
+        if !is_limited || store.is_local(&arrival.topic) {
             received.is_turn_due |= hot.wake(&arrival.topic, arrival.queue_id, arrival.max_offset);
         }
     }

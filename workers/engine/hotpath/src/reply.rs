@@ -27,6 +27,7 @@ pub(crate) fn failure_code(error: &AppendError) -> i32 {
         AppendError::MessageTooLarge { .. }
         | AppendError::PropertiesTooLarge(_)
         | AppendError::BlankProperties
+        | AppendError::OtherLog
         | AppendError::MalformedBatch(_)
         | AppendError::SpecialInBatch(_) => MESSAGE_ILLEGAL,
         AppendError::QueueSealed { .. } => NOT_LEADER_FOR_QUEUE,

@@ -167,7 +167,7 @@ impl Store {
             ..NewMessage::new(topic, queue_id, body)
         };
         let appended = self.0.run(py, |store| {
-            Ok(store.writer()?.append(&message, now_ms())?)
+            Ok(store.of(topic).writer()?.append(&message, now_ms())?)
         })?;
         Ok(Appended::new(&appended, store_host))
     }
@@ -187,7 +187,8 @@ impl Store {
             .map(|((draft, properties), hosts)| draft.message(properties, *hosts))
             .collect();
         let appended = self.0.run(py, |store| {
-            Ok(store.writer()?.append_unit(&messages, now_ms())?)
+            let first = messages.first().map_or("", |message| message.topic);
+            Ok(store.of(first).writer()?.append_unit(&messages, now_ms())?)
         })?;
         let placed = appended.iter().zip(&hosts);
         Ok(placed

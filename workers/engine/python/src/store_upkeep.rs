@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regent_commitlog as commitlog;
 
-use crate::store::Store;
+use crate::store::{Store, now_ms};
 use crate::store_results::{Counters, Damage, Expired};
 
 #[pymethods]
@@ -161,6 +161,21 @@ impl Store {
         Ok(epochs
             .map(|epoch| (epoch.number, epoch.start_position))
             .collect())
+    }
+
+    /// Whether the second log holds all messages of the epochs before.
+    fn begin_local(&self, py: Python<'_>, epoch: i32) -> PyResult<bool> {
+        self.0
+            .run_alone(py, |store| Ok(store.begin_local(epoch, now_ms())?))
+    }
+
+    fn end_local(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.run_alone(py, |store| Ok(store.end_local()?))
+    }
+
+    fn set_local(&self, py: Python<'_>, topic: &str, is_local: bool) -> PyResult<()> {
+        self.0
+            .run(py, |store| Ok(store.set_local(topic, is_local)?))
     }
 
     fn truncate_to(&self, py: Python<'_>, position: u64) -> PyResult<()> {

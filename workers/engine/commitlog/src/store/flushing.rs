@@ -43,7 +43,7 @@ impl Store {
         Ok(self.flush_open_log()?.position)
     }
 
-    /// Flushes the log, from time to time also the queues, and writes the checkpoint.
+    /// Flushes both logs, from time to time also the queues, and writes the checkpoint.
     ///
     /// Other threads append and flush the log meanwhile.
     ///
@@ -51,6 +51,9 @@ impl Store {
     /// As for [`Store::flush`]; but a checkpoint that cannot be written does no harm, and is
     /// written by the next call that can.
     pub fn flush_tick(&self, now_ms: i64) -> Result<(), StoreError> {
+        if let Some(local) = self.local() {
+            local.flush_tick(now_ms)?;
+        }
         let mut checkpointer = self.checkpointer.lock();
         self.check_open()?;
         checkpointer.note(&self.flush_open_log()?);

@@ -25,7 +25,8 @@ impl Store {
             now_ms,
             utc_offset_s,
         };
-        let mut left = 0;
+        let local = self.local();
+        let mut left = local.map_or(Ok(0), |it| it.advance_followers(now_ms, utc_offset_s))?;
         let mut followers = self.followers.lock();
         // Under the lock: closing holds it from the last flush of the files on.
         self.check_open()?;

@@ -12,7 +12,10 @@ impl Store {
     /// [`Store::queue_offsets`] with the entries that readers do not see.
     #[must_use]
     pub fn held_offsets(&self, topic: &str, queue_id: i32) -> Option<(u64, u64)> {
-        let queue = self.queues.find(topic, queue_id)?;
+        let store = self.of(topic);
+        let Some(queue) = store.queues.find(topic, queue_id) else {
+            return store.offsets_of_new_queue();
+        };
         Some((queue.min_offset(), queue.max_offset()))
     }
 
@@ -25,7 +28,7 @@ impl Store {
         offset: u64,
         count: usize,
     ) -> Vec<QueueEntry> {
-        let Some(queue) = self.queues.find(topic, queue_id) else {
+        let Some(queue) = self.of(topic).queues.find(topic, queue_id) else {
             return Vec::new();
         };
         queue.entries_until(queue.max_offset(), offset, count)
@@ -36,7 +39,8 @@ impl Store {
     /// # Errors
     /// A record lies there and its checksum differs.
     pub fn held_record(&self, log_position: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        self.record_until(self.max_position(), log_position)
+        let store = self.at(log_position);
+        store.record_until(store.max_position(), log_position)
     }
 
     /// How far the queues of a topic were copied to other topics by the records from a position on,

@@ -31,7 +31,7 @@ impl Store {
             queues.iter().find_map(|(_, _, queue)| queue.loss())
         };
         let Some(loss) = self.log.loss().or_else(of_queues) else {
-            return Ok(());
+            return self.local().map_or(Ok(()), Self::look_for_losses);
         };
         self.poison(&loss);
         Err(StoreError::Poisoned { reason: loss })

@@ -25,7 +25,8 @@ impl Store {
         queue_id: i32,
         count: u64,
     ) -> Result<(), AppendError> {
-        let lacking = self
+        let store = self.of(topic);
+        let lacking = store
             .writer()?
             .queues()
             .lacking_file(topic, queue_id, count)?;
@@ -33,13 +34,13 @@ impl Store {
             return Ok(());
         };
         // With the queues that are gone: what a crash leaves there is removed.
-        let beside = self
+        let beside = store
             .directory
-            .queue_home(&self.config)
+            .queue_home(&store.config)
             .removed()
             .join("made");
         let made = lacking.make_in(&beside)?;
-        match self.writer() {
+        match store.writer() {
             Ok(mut writer) => Ok(writer.queues().take_file(topic, queue_id, made)?),
             Err(error) => {
                 made.drop_file();

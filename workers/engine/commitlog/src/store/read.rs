@@ -16,8 +16,17 @@ impl Store {
     /// First and next offset of a queue.
     #[must_use]
     pub fn queue_offsets(&self, topic: &str, queue_id: i32) -> Option<(u64, u64)> {
-        let queue = self.queues.find(topic, queue_id)?;
-        Some((queue.min_offset(), self.readable_end(&queue)))
+        let store = self.of(topic);
+        let Some(queue) = store.queues.find(topic, queue_id) else {
+            return store.offsets_of_new_queue();
+        };
+        Some((queue.min_offset(), store.readable_end(&queue)))
+    }
+
+    /// The offsets of a queue that has had no message; `None` where it is as good as no queue.
+    pub(crate) fn offsets_of_new_queue(&self) -> Option<(u64, u64)> {
+        let first = self.config.first_queue_offset;
+        (first > 0).then_some((first, first))
     }
 
     /// Up to `count` entries from the one for `offset` on, ending with the readable ones.
@@ -29,10 +38,11 @@ impl Store {
         offset: u64,
         count: usize,
     ) -> Vec<QueueEntry> {
-        let Some(queue) = self.queues.find(topic, queue_id) else {
+        let store = self.of(topic);
+        let Some(queue) = store.queues.find(topic, queue_id) else {
             return Vec::new();
         };
-        queue.entries_until(self.readable_end(&queue), offset, count)
+        queue.entries_until(store.readable_end(&queue), offset, count)
     }
 
     /// The whole record at a position; `None` when no record starts there.
@@ -40,7 +50,8 @@ impl Store {
     /// # Errors
     /// A record lies there and its checksum differs.
     pub fn read_record(&self, log_position: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        self.record_until(self.confirmed_position(), log_position)
+        let store = self.at(log_position);
+        store.record_until(store.confirmed_position(), log_position)
     }
 
     /// The whole record at a position, if it ends at or before another one.
@@ -80,13 +91,14 @@ impl Store {
         queue_id: i32,
         offset: u64,
     ) -> Result<Option<i64>, StoreError> {
-        let Some(queue) = self.queues.find(topic, queue_id) else {
+        let store = self.of(topic);
+        let Some(queue) = store.queues.find(topic, queue_id) else {
             return Ok(None);
         };
-        if offset < queue.min_offset() || offset >= self.readable_end(&queue) {
+        if offset < queue.min_offset() || offset >= store.readable_end(&queue) {
             return Ok(None);
         }
-        self.entry_timestamp(&queue, (topic, queue_id), offset)
+        store.entry_timestamp(&queue, (topic, queue_id), offset)
     }
 
     /// Store time of the oldest message of a queue.
@@ -98,10 +110,11 @@ impl Store {
         topic: &str,
         queue_id: i32,
     ) -> Result<Option<i64>, StoreError> {
-        let Some(queue) = self.queues.find(topic, queue_id) else {
+        let store = self.of(topic);
+        let Some(queue) = store.queues.find(topic, queue_id) else {
             return Ok(None);
         };
-        self.store_timestamp_at(topic, queue_id, queue.min_offset())
+        store.store_timestamp_at(topic, queue_id, queue.min_offset())
     }
 
     /// The offset of a time (storage-and-ha.md 5.7); 0 for a queue that does not exist.
@@ -115,10 +128,11 @@ impl Store {
         timestamp_ms: i64,
         boundary: Boundary,
     ) -> Result<u64, StoreError> {
-        let Some(queue) = self.queues.find(topic, queue_id) else {
-            return Ok(0);
+        let store = self.of(topic);
+        let Some(queue) = store.queues.find(topic, queue_id) else {
+            return Ok(store.config.first_queue_offset);
         };
-        let (min, end) = (queue.min_offset(), self.readable_end(&queue));
+        let (min, end) = (queue.min_offset(), store.readable_end(&queue));
         // The entries before the wanted border, found by halving; a message whose record is gone
         // counts as older.
         let (mut low, mut high) = (min, end);
@@ -129,7 +143,7 @@ impl Store {
                 continue;
             };
             let is_before = match (
-                self.entry_timestamp(&queue, (topic, queue_id), offset)?,
+                store.entry_timestamp(&queue, (topic, queue_id), offset)?,
                 boundary,
             ) {
                 (None, _) => true,

@@ -49,6 +49,11 @@ impl Store {
     /// The store is closed, poisoned or read-only, or a file cannot be removed. Call again: what a
     /// failed call left undone is done then.
     pub fn expire(&self, retention: &Retention, now_ms: i64) -> Result<Expired, StoreError> {
+        let of_local = Retention {
+            needed_from: None,
+            ..*retention
+        };
+        let local = self.local().map(|local| local.expire(&of_local, now_ms));
         let _alone = self.expiry.lock();
         self.check_writable()?;
         // Told at the end: segments, which make more room, go even where this fails.
@@ -69,7 +74,12 @@ impl Store {
         self.followers.lock().expire(min_position)?;
         self.timers.lock().expire(min_position)?;
         self.forget_expired_epochs(min_position)?;
-        removed.map(|()| expired)
+        removed?;
+        Ok(local.transpose()?.map_or(expired, |local| Expired {
+            segment_count: expired.segment_count + local.segment_count,
+            byte_count: expired.byte_count + local.byte_count,
+            queue_file_count: expired.queue_file_count + local.queue_file_count,
+        }))
     }
 
     fn oldest_may_go(&self, retention: &Retention, now_ms: i64) -> bool {

@@ -56,11 +56,12 @@ impl Store {
         queue_id: i32,
         read: &QueueRead<'_>,
     ) -> Result<(ReadOutcome, RecordSlices<'_>), StoreError> {
-        let mut slices = RecordSlices::new(self);
-        let mut scan = Scan::new(self, (topic, queue_id), *read, &mut slices);
+        let store = self.of(topic);
+        let mut slices = RecordSlices::new(store);
+        let mut scan = Scan::new(store, (topic, queue_id), *read, &mut slices);
         let outcome = scan.read()?;
         slices.fetch();
-        self.give_back(&slices);
+        store.give_back(&slices);
         Ok((outcome, slices))
     }
 
@@ -75,14 +76,24 @@ impl Store {
         queue_id: i32,
         read: &QueueRead<'_>,
     ) -> Result<Option<(ReadOutcome, RecordSlices<'_>)>, StoreError> {
-        let mut slices = RecordSlices::new(self);
-        let mut scan = Scan::new(self, (topic, queue_id), *read, &mut slices);
-        scan.residency = Some(Residency::new(self));
+        let store = self.of(topic);
+        let mut slices = RecordSlices::new(store);
+        let mut scan = Scan::new(store, (topic, queue_id), *read, &mut slices);
+        scan.residency = Some(Residency::new(store));
         let outcome = scan.read()?;
         let is_there = !scan.is_waiting;
         // Read ahead for a cold read, perhaps, which came no further.
-        self.give_back(&slices);
+        store.give_back(&slices);
         Ok(is_there.then_some((outcome, slices)))
+    }
+}
+
+/// What a read finds at an offset where a queue has no message, and where the next read goes on.
+fn outside(offset: i64, min_offset: u64, max_offset: u64) -> (ReadStatus, u64) {
+    match u64::try_from(offset) {
+        Ok(offset) if offset == max_offset => (ReadStatus::OffsetOverflowOne, offset),
+        Ok(offset) if offset > max_offset => (ReadStatus::OffsetOverflowBadly, max_offset),
+        _ => (ReadStatus::OffsetTooSmall, min_offset),
     }
 }
 
@@ -132,7 +143,13 @@ impl<'a, 's> Scan<'a, 's> {
         let (topic, queue_id) = self.place;
         let (mut min_offset, mut max_offset) = (0, 0);
         (self.status, self.next_offset) = match self.store.queues.find(topic, queue_id) {
-            None => (ReadStatus::NoMatchedLogicQueue, 0),
+            None => match self.store.offsets_of_new_queue() {
+                None => (ReadStatus::NoMatchedLogicQueue, 0),
+                Some((first, end)) => {
+                    (min_offset, max_offset) = (first, end);
+                    outside(self.read.offset, first, end)
+                }
+            },
             Some(queue) => {
                 min_offset = queue.min_offset();
                 max_offset = self.store.readable_end(&queue);
@@ -142,11 +159,7 @@ impl<'a, 's> Scan<'a, 's> {
                         self.run(&queue, offset, max_offset)?;
                         (self.status, self.next_offset)
                     }
-                    Some(offset) if offset == max_offset => (ReadStatus::OffsetOverflowOne, offset),
-                    Some(offset) if offset > max_offset => {
-                        (ReadStatus::OffsetOverflowBadly, max_offset)
-                    }
-                    _ => (ReadStatus::OffsetTooSmall, min_offset),
+                    _ => outside(self.read.offset, min_offset, max_offset),
                 }
             }
         };

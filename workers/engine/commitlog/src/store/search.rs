@@ -194,6 +194,10 @@ impl Store {
     /// Whoever repeats it until [`KeySearch::is_over`] lets go of this store in between, if others
     /// are to have it to themselves: after that another record may lie there.
     pub fn advance(&self, search: &mut KeySearch<'_>) -> Option<u64> {
+        self.of(search.topic).advance_here(search)
+    }
+
+    fn advance_here(&self, search: &mut KeySearch<'_>) -> Option<u64> {
         if search.is_over() {
             return None;
         }

@@ -76,6 +76,7 @@ impl Store {
             let lowered = limit.min(truncation.position);
             reopened.log.raise_read_limit(Some(lowered));
         }
+        reopened.local = self.local.take();
         *self = reopened;
         Ok(())
     }

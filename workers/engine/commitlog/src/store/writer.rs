@@ -1,6 +1,6 @@
 //! Appending: records and their queue entries, under the append lock (storage-and-ha.md 2.10).
 
-use std::thread;
+use std::{ptr, thread};
 
 use crate::batch::elements;
 use crate::config::StoreConfig;
@@ -70,7 +70,7 @@ impl Store {
     }
 
     fn set_sealed(&self, topic: &str, queue_id: i32, is_sealed: bool) -> Result<u64, AppendError> {
-        let mut writer = self.writer()?;
+        let mut writer = self.of(topic).writer()?;
         let mut open = writer.appender.queues.open_topic(topic)?;
         let queue = open.writer(queue_id)?;
         queue.set_sealed(is_sealed);
@@ -87,6 +87,23 @@ impl Appender {
 }
 
 impl Writer<'_> {
+    /// Whether it appends to the log of a store.
+    #[inline]
+    #[must_use]
+    pub fn is_of(&self, store: &Store) -> bool {
+        ptr::eq(self.store, store)
+    }
+
+    /// Refuses a message that belongs to the other log of the store.
+    #[inline]
+    pub(super) fn check_log(&self, topic: &str) -> Result<(), AppendError> {
+        if self.is_of(self.store.of(topic)) {
+            Ok(())
+        } else {
+            Err(AppendError::OtherLog)
+        }
+    }
+
     pub(crate) fn queues(&mut self) -> &mut QueueTable {
         &mut self.appender.queues
     }
@@ -106,6 +123,7 @@ impl Writer<'_> {
         now_ms: i64,
         appended: &mut Vec<Appended>,
     ) -> Result<(), AppendError> {
+        self.check_log(shared.topic)?;
         let config = &self.store.config;
         if asks_for_inner_batch(shared.sys_flag) {
             return Err(AppendError::InnerBatch);

@@ -64,7 +64,7 @@ impl OpenTopic<'_> {
     /// Makes the queue anew, with its entries before `offset` and that as its next offset. It is made beside
     /// the old one, and takes its place on the disk in one step: until then, whatever fails, the old one is
     /// as it was, and a crash leaves one of them whole.
-    fn restart(
+    pub(super) fn restart(
         &mut self,
         index: usize,
         queue_id: i32,

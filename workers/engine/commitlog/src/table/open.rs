@@ -85,7 +85,7 @@ impl OpenTopic<'_> {
     pub(super) fn open_queue(&mut self, queue_id: i32) -> Result<usize, AppendError> {
         let index = queue_index(queue_id)?;
         if !matches!(self.topic.queues.get(index), Some(Some(_))) {
-            self.create(queue_id, index);
+            self.create(queue_id, index)?;
         }
         Ok(index)
     }
@@ -97,12 +97,17 @@ impl OpenTopic<'_> {
     }
 
     #[cold]
-    fn create(&mut self, queue_id: i32, index: usize) {
+    fn create(&mut self, queue_id: i32, index: usize) -> Result<(), AppendError> {
+        let first_offset = self.home.first_offset();
+        if first_offset > 0 {
+            return Ok(self.restart(index, queue_id, first_offset, 0)?);
+        }
         let dir = self.home.queue_dir(&self.topic.name, queue_id);
         self.insert(
             index,
             QueueWriter::new(dir, self.home.file_size(), Vec::new()),
         );
+        Ok(())
     }
 
     pub(super) fn insert(&mut self, index: usize, mut queue: QueueWriter) {

@@ -30,6 +30,7 @@ mod inspecting_control;
 mod inspecting_index;
 mod inspecting_live;
 mod interrupted_truncation;
+mod local;
 mod lost_maps;
 mod lost_unflushed;
 mod model;

@@ -8,7 +8,7 @@ use super::sends::writer;
 use crate::broker::HotTopic;
 use crate::end::EndRequest;
 use crate::reply::done;
-use crate::transactions::Half;
+use crate::transactions::{Half, OPERATION_TOPIC};
 
 /// A half message so near the end of the log is read at once; it is most likely in memory.
 pub const IN_MEMORY_BYTES: u64 = 64 << 20;
@@ -85,7 +85,7 @@ impl Call<'_, '_, '_> {
     /// lacks a file, or takes nothing. The dispatcher makes the file, or says why.
     fn append_decision(&mut self, end: &EndRequest<'_>, unit: &[NewMessage<'_>]) -> Option<u64> {
         let transactions = &self.hot.transactions;
-        let writer = writer(&mut self.writer, self.store).ok()?;
+        let writer = writer(&mut self.writer, self.store, OPERATION_TOPIC).ok()?;
         let lacks_file = |one: &NewMessage<'_>| writer.lacks_queue_file(one.topic, one.queue_id, 1);
         if self.is_setting_aside && unit.iter().any(lacks_file) {
             return None;

@@ -1,7 +1,9 @@
 //! Sends: append the message, and answer. The thread of the connection appends at once, in the order of arrival,
 //! and the log is what replicas receive (Q14, Q84).
 
-use regent_commitlog::{AppendError, Appended, NewMessage, Store, Writer, batch_properties};
+use regent_commitlog::{
+    AppendError, Appended, LOCAL_START, NewMessage, Store, Writer, batch_properties,
+};
 use regent_remoting::message_id::append_message_id;
 use regent_remoting::{Encoding, Frame, Header};
 
@@ -117,7 +119,9 @@ impl Call<'_, '_, '_> {
                 waits,
                 half_due_ms: None,
             }),
-            Verdict::Half { waits, immunity_s } if !send.is_batch && !topic.is_static() => {
+            Verdict::Half { waits, immunity_s }
+                if !send.is_batch && !topic.is_static() && !self.store.is_local(&topic.name) =>
+            {
                 let timeout_ms = self.hot.transactions.timeout_ms()?;
                 let immunity_ms = immunity_s.map_or(timeout_ms, |it| it.saturating_mul(1000));
                 Some(Plan {
@@ -131,7 +135,7 @@ impl Call<'_, '_, '_> {
 
     fn lacks_queue_file(&mut self, topic: &str, queue_id: i32, count: u64) -> bool {
         // A store that takes nothing says so to the append.
-        writer(&mut self.writer, self.store)
+        writer(&mut self.writer, self.store, topic)
             .is_ok_and(|writer| writer.lacks_queue_file(topic, queue_id, count))
     }
 
@@ -182,7 +186,7 @@ impl Call<'_, '_, '_> {
             tags_code: Some(properties.tags_code()),
             ..message
         };
-        let writer = writer(&mut self.writer, self.store)?;
+        let writer = writer(&mut self.writer, self.store, message.topic)?;
         let appended = writer.append(&message, self.now_ms)?;
         self.scratch.appended.clear();
         self.scratch.appended.push(appended);
@@ -196,7 +200,7 @@ impl Call<'_, '_, '_> {
             return Err(AppendError::SpecialInBatch(name));
         }
         self.scratch.appended.clear();
-        let writer = writer(&mut self.writer, self.store)?;
+        let writer = writer(&mut self.writer, self.store, message.topic)?;
         writer.append_batch(
             &message,
             message.body,
@@ -229,7 +233,9 @@ impl Call<'_, '_, '_> {
             return;
         };
         let end = last.log_position + u64::from(last.size);
-        let out = if self.is_deferring && waits {
+        // No replica gets what is in the second log.
+        let is_deferred = self.is_deferring && waits && last.log_position < LOCAL_START;
+        let out = if is_deferred {
             self.received.deferred_position = end;
             &mut self.received.deferred
         } else {
@@ -272,10 +278,14 @@ impl Call<'_, '_, '_> {
     }
 }
 
+/// The writer of the log with the messages of a topic. The locks of two logs are never held together.
 pub(super) fn writer<'w, 's>(
     writer: &'w mut Option<Writer<'s>>,
     store: &'s Store,
+    topic: &str,
 ) -> Result<&'w mut Writer<'s>, AppendError> {
+    let store = store.of(topic);
+    writer.take_if(|writer| !writer.is_of(store));
     match writer {
         Some(writer) => Ok(writer),
         none => Ok(none.insert(store.writer()?)),

@@ -25,6 +25,7 @@ impl Writer<'_> {
         message: &NewMessage<'_>,
         now_ms: i64,
     ) -> Result<Appended, AppendError> {
+        self.check_log(message.topic)?;
         if self.store.config.crc_property != CrcProperty::Off {
             return self.append_with_crc(message, now_ms);
         }

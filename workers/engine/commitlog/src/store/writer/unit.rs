@@ -34,6 +34,9 @@ impl Writer<'_> {
         messages: &[NewMessage<'_>],
         now_ms: i64,
     ) -> Result<Vec<Appended>, AppendError> {
+        messages
+            .iter()
+            .try_for_each(|message| self.check_log(message.topic))?;
         let planned = self.plan_unit(messages)?;
         let mut appended = Vec::with_capacity(planned.len());
         let total = planned.iter().map(|planned| planned.size).sum();
