@@ -58,7 +58,6 @@ NOT_HERE = {
     ONE_LOCK: "Q17",
     ONE_THREAD: "Q33",
     COPY: "Q45 Q46",
-    "topics that are not replicated are not built yet": "Q4",
     "topics are not created together with their queues at several masters": "Q60",
     "transactional acknowledgements are not built yet": "Q62",
     "shown by a measurement, not by a test: SHARED mode at its owner reaches 1.00 of the rate of"

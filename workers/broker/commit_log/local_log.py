@@ -1,6 +1,6 @@
 """Keep the second log of a master, with the messages of topics that are not replicated.
 
-The rules are those of queue-ownership.md 4.8. Topics, consumer groups, committed offsets and the
+The rules are those of queue-ownership.md 4.8 (Q4). Topics, consumer groups, committed offsets and the
 state of share queues are in the replicated log as those of other topics; only the messages are not.
 So each master begins with the offsets of the one before. Where the messages are gone, it raises
 them to the first offset of its own epoch, and reports the loss.

@@ -1,4 +1,4 @@
-//! The second log of a store: that of the topics that are not replicated (queue-ownership.md 4.8).
+//! The second log of a store: that of the topics that are not replicated (queue-ownership.md 4.8, Q4).
 //!
 //! It is a store of its own below the first one, and its positions begin at [`LOCAL_START`]. So a position
 //! says in which of the two logs a record lies, and a topic says in which one its messages are. No replica
