@@ -59,7 +59,6 @@ NOT_HERE = {
     ONE_THREAD: "Q33",
     COPY: "Q45 Q46",
     "topics are not created together with their queues at several masters": "Q60",
-    "transactional acknowledgements are not built yet": "Q62",
     "shown by a measurement, not by a test: SHARED mode at its owner reaches 1.00 of the rate of"
     " PRIMARY mode (`python -m tests.bench share_modes`)": "Q81",
     "`make bench-failover` measures the gap without a master, but no clients or attempts": "Q92",

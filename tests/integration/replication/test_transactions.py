@@ -72,6 +72,7 @@ class Producer:
 
 
 async def test_transactions_are_decided_once_whenever_the_master_is_killed(group):  # I12
+    # Q62: the log has each half message and each decision.
     await group.add_many(2, **PATIENT_CHECKS)
     assert (await group.send(1, b"first")).code == 0
     producer, master = Producer(), 1
