@@ -78,6 +78,7 @@ async def test_o56_a_topic_that_is_not_replicated_works_and_its_loss_is_reported
     assert bodies(pulled) == [b"m%d" % number for number in range(20)]
     (first, *_) = await pop(client, TOPIC, "popper", maxMsgNums=3)
     assert await ack(client, first, "popper") == 0
+    assert len(await pop(client, TOPIC, "holder", maxMsgNums=3)) == 3
     await commit(client, EPOCH_STEP + 7)
     await group.await_equal_logs()
 
@@ -93,7 +94,8 @@ async def test_o56_a_topic_that_is_not_replicated_works_and_its_loss_is_reported
     assert (moved.code, int(moved.ext["nextBeginOffset"])) == (21, 2 * EPOCH_STEP)
     assert await send(group, 2, b"new") == 2 * EPOCH_STEP
     assert bodies(await client.pull(TOPIC, queueOffset=2 * EPOCH_STEP)) == [b"new"]
-    assert popped_bodies(await pop(client, TOPIC, "popper")) == [b"new"]
+    for popper in ("popper", "holder"):
+        assert popped_bodies(await pop(client, TOPIC, popper)) == [b"new"]
 
     async def is_reported():
         return await lost_topics(group) == [(TOPIC, 2)]

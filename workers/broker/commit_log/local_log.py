@@ -1,9 +1,9 @@
 """Keep the second log of a master, with the messages of topics that are not replicated.
 
-The rules are those of queue-ownership.md 4.8 (Q4). Topics, consumer groups, committed offsets and the
-state of share queues are in the replicated log as those of other topics; only the messages are not.
-So each master begins with the offsets of the one before. Where the messages are gone, it raises
-them to the first offset of its own epoch, and reports the loss.
+The rules are those of queue-ownership.md 4.8 (Q4). Topics, consumer groups, committed offsets and
+the state of share queues are in the replicated log as those of other topics; only the messages are
+not. So each master begins with the offsets of the one before. Where the messages are gone, it
+raises them to the first offset of its own epoch, and reports the loss.
 """
 
 import asyncio
@@ -39,30 +39,19 @@ class LocalLog:
     async def lead(self, epoch: int = 0) -> None:
         """Begin to serve its topics, if there are some, as the master of an epoch.
 
-        The epoch is 0 without a controller.
-
-        Messages that another master had are lost, and so are those of a damaged log. Groups then
-        continue with the next message. If the log can't be opened, requests for these topics are
-        refused, and all others are served.
+        The epoch is 0 without a controller. Messages that another master had are lost, and so are
+        those of a damaged log. Groups then continue with the next message. If the log can't be
+        opened, requests for these topics are refused, and all others are served.
         """
         self._epoch = epoch
-        names = [one.name for one in self._broker.topics.all() if not is_replicated(one.attributes)]
-        if not names:
+        self._withdraw()
+        if not self._topic_names:
             return
         try:
-            is_kept = await self._open(epoch)
+            await self._begin(epoch)
         except (OSError, StoreError) as error:
             self._failure = f"its log can't be opened, so restart the broker: {error}"
             log.error("local_log_not_opened", reason=str(error))  # noqa: TRY400 - complete
-            return
-        if not self._is_open:
-            return
-        for name in names:
-            self.topic_changed(name, self._broker.topics.find(name))
-            self._broker.serve_topic(name)
-            self._adjust_offsets(name)
-            if not is_kept:
-                self._report_loss(name, epoch)
 
     async def make_ready(self, attributes: Mapping[str, str]) -> None:
         """Open the log before the first topic whose messages it gets.
@@ -70,10 +59,10 @@ class LocalLog:
         Raises:
             Refusal: the log can't be opened.
         """
-        if is_replicated(attributes) or self._is_open or self._epoch is None:
+        if is_replicated(attributes) or self._epoch is None:
             return
         try:
-            await self._open(self._epoch)
+            await self._begin(self._epoch)
         except (OSError, StoreError) as error:
             reason = f"the log of topics that are not replicated can't be opened: {error}"
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason) from error
@@ -81,13 +70,39 @@ class LocalLog:
     def stand_down(self) -> None:
         """Serve its topics no more: another broker leads. Closing the log takes a moment."""
         self._epoch = self._failure = None
+        if self._withdraw():
+            self._closing = asyncio.get_running_loop().create_task(self._close(), name="close-log")
+
+    def _withdraw(self) -> bool:
+        """Refuse the requests for its topics; return whether they were served."""
         if not self._is_open:
-            return
+            return False
         self._is_open = False
-        for topic in list(self._broker.topics.all()):
-            if not is_replicated(topic.attributes):
-                self._broker.serve_topic(topic.name)
-        self._closing = asyncio.get_running_loop().create_task(self._close(), name="close-local")
+        for name in self._topic_names:
+            self._broker.serve_topic(name)
+        return True
+
+    async def _begin(self, epoch: int) -> None:
+        """Open the log, and serve its topics unless another broker is elected meanwhile."""
+        broker = self._broker
+        async with self._opening:
+            if self._is_open:
+                return
+            # A master that is elected again begins its next epoch.
+            await asyncio.to_thread(broker.store.end_local)
+            is_kept = await asyncio.to_thread(broker.store.begin_local, epoch)
+            if self._epoch != epoch:
+                await asyncio.to_thread(broker.store.end_local)
+                return
+            self._is_open, self._failure = True, None
+            for name in self._topic_names:
+                self.topic_changed(name, broker.topics.find(name))
+                if self._adjust_offsets(name) or not is_kept:
+                    # Their positions may be beyond the end, where other messages will be.
+                    broker.shares.remove(topic=name)
+                if not is_kept:
+                    self._report_loss(name, epoch)
+                broker.serve_topic(name)
 
     async def _close(self) -> None:
         async with self._opening:
@@ -97,6 +112,11 @@ class LocalLog:
                 await asyncio.to_thread(self._broker.store.end_local)
             except StoreError as error:
                 log.warning("local_log_not_closed", reason=str(error))
+
+    @property
+    def _topic_names(self) -> list[str]:
+        topics = self._broker.topics.all()
+        return [one.name for one in topics if not is_replicated(one.attributes)]
 
     def topic_changed(self, name: str, topic: TopicConfig | None) -> None:
         """Store the messages of a topic here or not, from now on; those of a gone topic go too."""
@@ -133,23 +153,8 @@ class LocalLog:
             f"the topic[{topic_name}] is not replicated: {reason}",
         )
 
-    async def _open(self, epoch: int) -> bool:
-        async with self._opening:
-            is_kept = True
-            if not self._is_open:
-                is_kept = await asyncio.to_thread(self._broker.store.begin_local, epoch)
-            # Meanwhile another broker may have been elected.
-            self._is_open = self._epoch == epoch
-        if not self._is_open:
-            await self._close()
-        return is_kept
-
-    def _adjust_offsets(self, topic_name: str) -> None:
-        """Move offsets that have no message to the nearest one of the log.
-
-        A queue without its last messages uses their offsets again, so a share queue that is beyond
-        the end begins again.
-        """
+    def _adjust_offsets(self, topic_name: str) -> bool:
+        """Move offsets without a message to the nearest message; return whether there were any."""
         broker = self._broker
         has_moved = False
         for group in broker.offsets.groups_of(topic_name):
@@ -159,8 +164,7 @@ class LocalLog:
                     nearest = max(low, min(offset, end))
                     broker.offsets.commit(group, topic_name, queue_id=queue_id, offset=nearest)
                     has_moved = True
-        if has_moved:
-            broker.shares.remove(topic=topic_name)
+        return has_moved
 
     def _report_loss(self, topic_name: str, epoch: int) -> None:
         log.error(

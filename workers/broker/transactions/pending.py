@@ -1,7 +1,8 @@
 """Read from the log which half messages are pending: neither committed nor rolled back.
 
-The log has all facts (Q62). A new master reads the queues of half messages and of op records from the
-recorded progress on. From then on the table of the engine has each half message and each decision.
+The log has all facts (Q62). A new master reads the queues of half messages and of op records from
+the recorded progress on. From then on the table of the engine has each half message and each
+decision.
 """
 
 from collections.abc import Iterable, Iterator

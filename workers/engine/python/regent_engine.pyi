@@ -683,7 +683,7 @@ class Store:
         """Open the second log, for the topics that are not replicated, as the master of an epoch.
 
         The epoch is 0 without a controller. False if the log begins empty because another broker
-        has led since, or because the log was damaged. Waits for the calls that are in the store.
+        has led since, or because the log was damaged.
         """
     def end_local(self) -> None:
         """Close the second log, which keeps its messages until `begin_local`."""

@@ -165,8 +165,13 @@ impl Store {
 
     /// Whether the second log holds all messages of the epochs before.
     fn begin_local(&self, py: Python<'_>, epoch: i32) -> PyResult<bool> {
-        self.0
-            .run_alone(py, |store| Ok(store.begin_local(epoch, now_ms())?))
+        let (local, is_kept) = self
+            .0
+            .run(py, |store| Ok(store.open_local(epoch, now_ms())?))?;
+        self.0.run_alone(py, |store| {
+            store.use_local(local);
+            Ok(is_kept)
+        })
     }
 
     fn end_local(&self, py: Python<'_>) -> PyResult<()> {

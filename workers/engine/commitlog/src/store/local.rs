@@ -4,13 +4,16 @@
 //! says in which of the two logs a record lies, and a topic says in which one its messages are. No replica
 //! copies the second log. The master opens it when it begins to lead, and closes it when another broker leads.
 
+use std::fs;
+use std::path::Path;
+
 use ahash::AHashSet;
 use regent_sync::RwLock;
 
 use super::Store;
 use crate::config::{FlushMode, StoreConfig};
 use crate::error::StoreError;
-use crate::files::remove_dir;
+use crate::files::create_dir;
 
 /// The first position of the second log, at least: no replicated log grows so long.
 pub const LOCAL_START: u64 = 1 << 62;
@@ -21,6 +24,10 @@ const LOCAL_DIR: &str = "local";
 /// How many offsets of a queue belong to one epoch: a queue that begins again in a later epoch never uses an
 /// offset for the second time.
 const OFFSETS_OF_EPOCH: u64 = 1 << 40;
+
+/// A second log that is open, for [`Store::use_local`].
+#[derive(Debug)]
+pub struct LocalStore(Box<Store>);
 
 /// The second log while it is open, and the topics whose messages it holds.
 #[derive(Debug)]
@@ -87,31 +94,23 @@ impl Store {
         Ok(())
     }
 
-    /// Opens the second log for the master of an epoch; returns whether it holds all messages of the epochs
-    /// before. A broker without epochs gives 0, and then it always does.
+    /// Opens the second log for the master of an epoch, to be taken by [`Store::use_local`]; says as well whether
+    /// it holds all messages of the epochs before. A broker without epochs gives 0, and then it does.
     ///
     /// A master whose second log is not that of the epoch before begins an empty one: another broker has led
-    /// meanwhile. What was there is removed, and so is a damaged log. Repeated for an open log, the call only
-    /// begins the epoch.
+    /// meanwhile. What was there is removed by the next [`Store::expire`], and so is a damaged log.
     ///
     /// # Errors
-    /// The directory is in use, or the system refuses; see [`StoreError`].
-    pub fn begin_local(&mut self, epoch: i32, now_ms: i64) -> Result<bool, StoreError> {
+    /// The second log is open already, or the system refuses; see [`StoreError`].
+    pub fn open_local(&self, epoch: i32, now_ms: i64) -> Result<(LocalStore, bool), StoreError> {
         self.check_writable()?;
-        let topics = match self.local.take() {
-            Some(former) => {
-                former.store.close()?;
-                former.topics
-            }
-            None => RwLock::default(),
-        };
         let config = self.local_config(epoch);
         let kept = Self::open_kept(config.clone(), epoch, now_ms)?;
         let is_kept = kept.is_some();
         let store = if let Some(store) = kept {
             store
         } else {
-            remove_dir(&config.root)?;
+            self.put_away(&config.root, now_ms)?;
             Self::open(config, now_ms)?
         };
         if store.max_position() == 0 {
@@ -121,14 +120,26 @@ impl Store {
         if epoch > 0 {
             store.begin_epoch(epoch)?;
         }
-        self.local = Some(LocalLog {
-            store: Box::new(store),
-            topics,
-        });
-        Ok(is_kept)
+        Ok((LocalStore(Box::new(store)), is_kept))
     }
 
-    /// Closes the second log, which keeps what it holds until [`Store::begin_local`]. Closing it twice is fine.
+    /// Takes the second log, which holds the messages of no topic before [`Store::set_local`].
+    pub fn use_local(&mut self, local: LocalStore) {
+        self.local = Some(LocalLog {
+            store: local.0,
+            topics: RwLock::default(),
+        });
+    }
+
+    /// Moves a log to where the next [`Store::expire`] removes it: many files take a while.
+    fn put_away(&self, root: &Path, now_ms: i64) -> Result<(), StoreError> {
+        let removed = self.directory.queue_home(&self.config).removed();
+        create_dir(&removed)?;
+        let away = removed.join(format!("{LOCAL_DIR}.{now_ms}"));
+        fs::rename(root, &away).map_err(|error| StoreError::io(root, error))
+    }
+
+    /// Closes the second log, which keeps what it holds until [`Store::open_local`]. Closing it twice is fine.
     ///
     /// # Errors
     /// As for [`Store::close`]; the log is let go all the same.

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use regent_commitlog::{
-    AppendError, Boundary, KeySearch, LOCAL_START, NewMessage, ReadStatus, Store, StoreConfig,
-    StoreError,
+    AppendError, Boundary, KeySearch, LOCAL_START, NewMessage, ReadStatus, Retention, Store,
+    StoreConfig, StoreError,
 };
 
 use crate::support::*;
@@ -21,7 +21,8 @@ fn lead(dir: &Path, epoch: i32) -> (Store, bool) {
 }
 
 fn begin(store: &mut Store, epoch: i32) -> bool {
-    let is_kept = store.begin_local(epoch, NOW_MS).unwrap();
+    let (local, is_kept) = store.open_local(epoch, NOW_MS).unwrap();
+    store.use_local(local);
     store.set_local(LOCAL, true).unwrap();
     is_kept
 }
@@ -189,6 +190,10 @@ fn the_log_begins_empty_after_another_broker_has_led() {
 
     assert!(bodies(&store, LOCAL).is_empty());
     assert_eq!(put(&store, LOCAL, b"new"), 3 * EPOCH_STEP);
+    let removed = dir.path().join("removed");
+    assert_eq!(fs::read_dir(&removed).unwrap().count(), 1);
+    store.expire(&Retention::default(), NOW_MS).unwrap();
+    assert_eq!(fs::read_dir(&removed).unwrap().count(), 0);
 }
 
 #[test]
@@ -264,8 +269,8 @@ fn the_second_log_outlives_a_truncation_of_the_first() {
 #[test]
 fn a_store_that_takes_no_messages_opens_no_second_log() {
     let dir = tempdir();
-    let mut store = Store::open(StoreConfig::new(dir.path()), NOW_MS).unwrap();
+    let store = Store::open(StoreConfig::new(dir.path()), NOW_MS).unwrap();
     store.close().unwrap();
-    let error = store.begin_local(1, NOW_MS).unwrap_err();
+    let error = store.open_local(1, NOW_MS).unwrap_err();
     assert!(matches!(error, StoreError::Closed), "{error}");
 }
