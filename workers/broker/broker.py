@@ -485,6 +485,7 @@ class Broker:
             _, end = self.store.held_offsets(topic, queue_id) or (0, 0)
             # The log after a damage is not read, but may contain messages.
             knows_end = self.damage is None and not self.topics.is_following
+            knows_end = knows_end and not self.local_log.is_elsewhere(topic)
             if offset > end and knows_end:
                 self._report_commit(group, topic, queue_id, offset=offset, end=end, address=address)
                 offset = end
@@ -803,6 +804,9 @@ class Broker:
 
     def _on_topic_change(self, name: str, topic: TopicConfig | None) -> None:
         self.hot.facts_changed()
+        if topic is None:
+            # First of all: the engine must not store a message under the name elsewhere.
+            self._serve_topic(name, None)
         self.local_log.topic_changed(name, topic)
         self._serve_topic(name, topic)
         self.member_shares.topic_changed(name, topic)

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from backend.clients.clock import SystemClock
+from backend.domain.replica_group import LeasePolicy
 from backend.domain.share_incident import IncidentFilter
 from backend.remoting.request_code import RequestCode
 from backend.rules.share_incident import IncidentKind
@@ -18,7 +19,11 @@ from tests.integration.replication.conftest import read_all
 from tests.waiting import eventually
 
 TOPIC, OTHER = "metrics", "orders"
-EPOCH_STEP = 1 << 40
+
+
+def first_of(epoch):
+    """Give where the queues of an epoch begin: with a queue file, of 3 000 entries in tests."""
+    return -(-(epoch << 40) // 3_000) * 3_000
 
 
 async def create(client, attributes, **fields):
@@ -68,18 +73,18 @@ async def test_o56_a_topic_that_is_not_replicated_works_and_its_loss_is_reported
     client = group.client(1)
     await client.heartbeat("g", TOPIC)
     offsets = [await send(group, 1, b"m%d" % number) for number in range(20)]
-    assert offsets == list(range(EPOCH_STEP, EPOCH_STEP + 20))
+    assert offsets == list(range(first_of(1), first_of(1) + 20))
     await send(group, 1, b"replicated", OTHER)
     await group.await_equal_logs()
     log = (group.agents[1].root / "store" / "commitlog" / f"{0:020}").read_bytes()
     assert b"replicated" in log
     assert b"m19" not in log
-    pulled = await client.pull(TOPIC, queueOffset=EPOCH_STEP)
+    pulled = await client.pull(TOPIC, queueOffset=first_of(1))
     assert bodies(pulled) == [b"m%d" % number for number in range(20)]
     (first, *_) = await pop(client, TOPIC, "popper", maxMsgNums=3)
     assert await ack(client, first, "popper") == 0
     assert len(await pop(client, TOPIC, "holder", maxMsgNums=3)) == 3
-    await commit(client, EPOCH_STEP + 7)
+    await commit(client, first_of(1) + 7)
     await group.await_equal_logs()
 
     group.kill(1)
@@ -89,11 +94,11 @@ async def test_o56_a_topic_that_is_not_replicated_works_and_its_loss_is_reported
     client = group.client(2)
     await client.heartbeat("g", TOPIC)
     assert await read_all(client, topic=OTHER) == [b"replicated"]
-    assert await committed(client) == 2 * EPOCH_STEP
-    moved = await client.pull(TOPIC, queueOffset=EPOCH_STEP + 7)
-    assert (moved.code, int(moved.ext["nextBeginOffset"])) == (21, 2 * EPOCH_STEP)
-    assert await send(group, 2, b"new") == 2 * EPOCH_STEP
-    assert bodies(await client.pull(TOPIC, queueOffset=2 * EPOCH_STEP)) == [b"new"]
+    assert await committed(client) == first_of(2)
+    moved = await client.pull(TOPIC, queueOffset=first_of(1) + 7)
+    assert (moved.code, int(moved.ext["nextBeginOffset"])) == (21, first_of(2))
+    assert await send(group, 2, b"new") == first_of(2)
+    assert bodies(await client.pull(TOPIC, queueOffset=first_of(2))) == [b"new"]
     for popper in ("popper", "holder"):
         assert popped_bodies(await pop(client, TOPIC, popper)) == [b"new"]
 
@@ -134,7 +139,7 @@ async def test_a_master_that_is_elected_again_has_its_messages(group, stops_clea
         await send(group, 1, b"m%d" % number)
     (first, *_) = await pop(client, TOPIC, "popper", maxMsgNums=2)
     assert await ack(client, first, "popper") == 0
-    await commit(client, EPOCH_STEP + 3)
+    await commit(client, first_of(1) + 3)
 
     if stops_cleanly:
         group.agents[0].end()
@@ -146,11 +151,11 @@ async def test_a_master_that_is_elected_again_has_its_messages(group, stops_clea
     assert state[0] == 1
     client = group.client(1)
     await client.heartbeat("g", TOPIC)
-    assert await committed(client) == EPOCH_STEP + 3
-    pulled = await client.pull(TOPIC, queueOffset=EPOCH_STEP)
+    assert await committed(client) == first_of(1) + 3
+    pulled = await client.pull(TOPIC, queueOffset=first_of(1))
     assert bodies(pulled) == [b"m%d" % number for number in range(5)]
     assert popped_bodies(await pop(client, TOPIC, "popper")) == [b"m%d" % n for n in range(1, 5)]
-    assert await send(group, 1, b"next") == EPOCH_STEP + 5
+    assert await send(group, 1, b"next") == first_of(1) + 5
     assert await lost_topics(group) == []
 
 
@@ -169,9 +174,9 @@ async def test_a_master_that_comes_back_after_another_one_begins_empty(group):
 
     client = group.client(1)
     await client.heartbeat("g", TOPIC)
-    assert await send(group, 1, b"new") == 3 * EPOCH_STEP
-    pulled = await client.pull(TOPIC, queueOffset=3 * EPOCH_STEP)
-    assert [(one.body, one.queue_offset) for one in messages(pulled)] == [(b"new", 3 * EPOCH_STEP)]
+    assert await send(group, 1, b"new") == first_of(3)
+    pulled = await client.pull(TOPIC, queueOffset=first_of(3))
+    assert [(one.body, one.queue_offset) for one in messages(pulled)] == [(b"new", first_of(3))]
 
     async def is_reported():
         return sorted(await lost_topics(group)) == [(TOPIC, 2), (TOPIC, 3)]
@@ -186,7 +191,7 @@ async def test_a_held_pull_gets_a_message_that_no_replica_has_confirmed(group):
     await client.heartbeat("g", TOPIC)
     await group.pause(2)
     waiting = client.start_pull(
-        TOPIC, queueOffset=EPOCH_STEP, sysFlag=2, suspendTimeoutMillis=30_000
+        TOPIC, queueOffset=first_of(1), sysFlag=2, suspendTimeoutMillis=30_000
     )
 
     answer = await client.send(TOPIC, b"at once")
@@ -221,10 +226,15 @@ async def test_a_message_given_back_by_a_push_consumer_is_retried(group):
     client = group.client(1)
     await client.heartbeat("g", TOPIC)
     await send(group, 1, b"hard")
-    (record,) = messages(await client.pull(TOPIC, queueOffset=EPOCH_STEP))
+    (record,) = messages(await client.pull(TOPIC, queueOffset=first_of(1)))
     fields = {"group": "g", "offset": record.log_position, "delayLevel": 1, "originTopic": TOPIC}
 
     assert (await client.call(RequestCode.CONSUMER_SEND_MSG_BACK, fields)).code == 0
+
+    # A group that is new begins with the first message.
+    place = {"consumerGroup": "h", "topic": TOPIC, "queueId": 0, "setZeroIfNotFound": True}
+    begun = await client.call(RequestCode.QUERY_CONSUMER_OFFSET, place)
+    assert int(begun.ext["offset"]) == first_of(1)
 
     async def is_retried():
         return await read_all(client, topic="%RETRY%g") == [b"hard"]
@@ -232,6 +242,30 @@ async def test_a_message_given_back_by_a_push_consumer_is_retried(group):
     await eventually(is_retried)
     viewed = await client.call(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": record.log_position})
     assert messages(viewed)[0].body == b"hard"
+    # The next master has another message at the beginning of its log, and never takes it for that.
+    group.kill(1)
+    await group.await_state(2, 2, {2})
+    await send(group, 2, b"easy")
+    client = group.client(2)
+    for told in (
+        await client.call(RequestCode.CONSUMER_SEND_MSG_BACK, fields),
+        await client.call(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": record.log_position}),
+    ):
+        assert "can not find message" in told.remark
+
+
+@pytest.mark.parametrize("lease_policy", [LeasePolicy.STRICT])
+async def test_a_master_without_a_lease_acknowledges_no_message(group):
+    await group.add_many(2)
+    assert (await create_local(group)).code == 0
+    await send(group, 1, b"m")
+    await group.stop_controller()
+    client = group.client(1)
+
+    async def is_refused():
+        return (await client.send(TOPIC, b"m")).code != 0
+
+    await eventually(is_refused)
 
 
 async def test_what_such_a_topic_can_not_have_is_refused(group):
@@ -240,6 +274,9 @@ async def test_what_such_a_topic_can_not_have_is_refused(group):
     shared = await create(client, "+replicate=false,+share.mode=SHARED")
     assert shared.code != 0
     assert "replicate of metrics can't be false" in shared.remark
+    retry = create_fields("%RETRY%g", attributes="+replicate=false")
+    refused = await client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, retry)
+    assert "it has messages of topics that are replicated" in refused.remark
     assert (await create_local(group)).code == 0
     changed = await create(client, "+replicate=true")
     assert "can only be set at creation" in changed.remark

@@ -8,7 +8,8 @@ raises them to the first offset of its own epoch, and reports the loss.
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import structlog
 from regent_engine import StoreError
@@ -16,10 +17,16 @@ from regent_engine import StoreError
 from backend.remoting.bodies import TopicConfig
 from backend.remoting.response_code import ResponseCode
 from backend.rules.attributes import REPLICATE, SHARE_MODE, SHARED_MODE, is_replicated
+from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX
 from workers.broker.errors import Refusal
 
 if TYPE_CHECKING:
     from workers.broker.broker import Broker
+
+OFFSET_BITS: Final = 40
+"""A queue in a log of generation g begins at offset g << 40, or shortly behind it."""
+
+SHARE_COUNT_MAX: Final = 1 << 20
 
 log = structlog.get_logger()
 
@@ -33,25 +40,43 @@ class LocalLog:
         self._epoch: int | None = None
         self._is_open = False
         self._failure: str | None = None
+        self._note_error: StoreError | None = None
         self._opening = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
+
+    def note_reign(self, epoch: int = 0) -> None:
+        """Note, on any thread, that this broker leads an epoch; before that epoch is in the log.
+
+        The epoch is 0 without a controller. If another broker may have led since the log was used,
+        the log is given up.
+        """
+        try:
+            self._broker.store.note_reign(epoch)
+        except StoreError as error:
+            self._note_error = error
+        else:
+            self._note_error = None
 
     async def lead(self, epoch: int = 0) -> None:
         """Begin to serve its topics, if there are some, as the master of an epoch.
 
-        The epoch is 0 without a controller. Messages that another master had are lost, and so are
-        those of a damaged log. Groups then continue with the next message. If the log can't be
-        opened, requests for these topics are refused, and all others are served.
+        Messages that another master had are lost, and groups continue with the next message. If the
+        log can't be opened, requests for these topics are refused, and all others are served.
         """
         self._epoch = epoch
         self._withdraw()
         if not self._topic_names:
             return
         try:
+            if self._note_error is not None:
+                raise self._note_error
             await self._begin(epoch)
         except (OSError, StoreError) as error:
-            self._failure = f"its log can't be opened, so restart the broker: {error}"
-            log.error("local_log_not_opened", reason=str(error))  # noqa: TRY400 - complete
+            self._failure = (
+                f"its log can't be opened: {error}. Mend the cause, then restart the broker. To"
+                f" give all messages of such topics up, move {self._directory} away before that"
+            )
+            log.error("local_log_not_opened", reason=self._failure)  # noqa: TRY400 - complete
 
     async def make_ready(self, attributes: Mapping[str, str]) -> None:
         """Open the log before the first topic whose messages it gets.
@@ -66,6 +91,9 @@ class LocalLog:
         except (OSError, StoreError) as error:
             reason = f"the log of topics that are not replicated can't be opened: {error}"
             raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason) from error
+        if not self._is_open:
+            reason = "another broker was elected meanwhile: ask for the route again"
+            raise Refusal(ResponseCode.SERVICE_NOT_AVAILABLE, reason)
 
     def stand_down(self) -> None:
         """Serve its topics no more: another broker leads. Closing the log takes a moment."""
@@ -83,26 +111,65 @@ class LocalLog:
         return True
 
     async def _begin(self, epoch: int) -> None:
-        """Open the log, and serve its topics unless another broker is elected meanwhile."""
-        broker = self._broker
+        """Open the log, and serve its topics unless another broker is elected meanwhile.
+
+        Raises:
+            StoreError, OSError: the log can't be opened, or the state of a topic can't be recorded.
+        """
+        store = self._broker.store
         async with self._opening:
             if self._is_open:
                 return
             # A master that is elected again begins its next epoch.
-            await asyncio.to_thread(broker.store.end_local)
-            is_kept = await asyncio.to_thread(broker.store.begin_local, epoch)
+            await asyncio.to_thread(store.end_local)
+            names, generation = self._topic_names, self._generation(epoch)
+            is_kept = await asyncio.to_thread(store.begin_local, generation, epoch, names)
             if self._epoch != epoch:
-                await asyncio.to_thread(broker.store.end_local)
+                await asyncio.to_thread(store.end_local)
                 return
+            try:
+                for name in names:
+                    self._resume(name, epoch, is_kept=is_kept)
+            except StoreError:
+                await asyncio.to_thread(store.end_local)
+                raise
             self._is_open, self._failure = True, None
             for name in self._topic_names:
-                self.topic_changed(name, broker.topics.find(name))
-                if self._adjust_offsets(name) or not is_kept:
-                    # Their positions may be beyond the end, where other messages will be.
-                    broker.shares.remove(topic=name)
-                if not is_kept:
-                    self._report_loss(name, epoch)
-                broker.serve_topic(name)
+                # One may have come meanwhile.
+                store.set_local(name, True)  # noqa: FBT003 - as the engine has it
+                self._broker.serve_topic(name)
+
+    def _generation(self, epoch: int) -> int:
+        """Return a number for a new log that no former log of this group has.
+
+        Offsets begin with it, so that each one is higher than all that groups have committed.
+        """
+        offsets = self._broker.offsets
+        committed = (
+            offset
+            for name in self._topic_names
+            for group in offsets.groups_of(name)
+            for offset in offsets.of_topic(group, name).values()
+        )
+        highest = max(committed, default=0)
+        return max(epoch, (highest >> OFFSET_BITS) + 1 if highest else 0)
+
+    def _resume(self, name: str, epoch: int, *, is_kept: bool) -> None:
+        """Let groups continue where the log has messages, and report a loss."""
+        has_moved = self._adjust_offsets(name)
+        if has_moved or not is_kept or self._is_beyond_end(name):
+            # Otherwise a group would wait where other messages will be.
+            self._broker.shares.remove(topic=name)
+        if has_moved or not is_kept:
+            self._report_loss(name, epoch)
+
+    def _is_beyond_end(self, name: str) -> bool:
+        """Return whether a share queue has delivered what the log does not have any more."""
+        broker = self._broker
+        shares, _ = broker.hot.list_shares(broker.elapsed_ms(), SHARE_COUNT_MAX, topic=name)
+        return any(
+            one.end > (broker.store.held_offsets(name, one.queue_id) or (0, 0))[1] for one in shares
+        )
 
     async def _close(self) -> None:
         async with self._opening:
@@ -112,6 +179,10 @@ class LocalLog:
                 await asyncio.to_thread(self._broker.store.end_local)
             except StoreError as error:
                 log.warning("local_log_not_closed", reason=str(error))
+
+    @property
+    def _directory(self) -> Path:
+        return self._broker.settings.root_dir / "local"
 
     @property
     def _topic_names(self) -> list[str]:
@@ -131,6 +202,11 @@ class LocalLog:
         """Return whether this broker has the messages of a topic, and may take more."""
         return self._is_open or is_replicated(topic.attributes)
 
+    def is_elsewhere(self, topic_name: str) -> bool:
+        """Return whether the messages of a topic are not here: their offsets are not known."""
+        topic = self._broker.topics.find(topic_name)
+        return topic is not None and not self.serves(topic)
+
     def has(self, topic_name: str) -> bool:
         """Return whether a topic exists that is not replicated."""
         topic = self._broker.topics.find(topic_name)
@@ -142,8 +218,7 @@ class LocalLog:
         Raises:
             Refusal: only the master of the group has them, or its second log can't be opened.
         """
-        topic = self._broker.topics.find(topic_name)
-        if topic is None or self.serves(topic):
+        if not self.is_elsewhere(topic_name):
             return
         reason = (
             self._failure or "only the master of this broker group has its messages: read there"
@@ -171,7 +246,8 @@ class LocalLog:
             "messages_lost",
             topic_name=topic_name,
             epoch=epoch,
-            reason="the topic is not replicated, and another broker was its master before",
+            reason="the topic is not replicated: another broker was its master before, or the"
+            " machine went down before its last messages were on the disk",
         )
         self._broker.share_incidents.note_lost(topic_name, epoch)
 
@@ -188,7 +264,9 @@ def check_replicate(
         return
     reason = None
     stock = broker.shares.stock_members.found
-    if is_static:
+    if topic_name.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX)):
+        reason = "it has messages of topics that are replicated"
+    elif is_static:
         reason = "the queues of a static topic move between broker groups"
     elif attributes.get(SHARE_MODE) == SHARED_MODE:
         reason = f"members without its messages can't own its share queues: leave out {SHARE_MODE}"

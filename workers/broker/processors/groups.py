@@ -160,7 +160,7 @@ def on_get_all_groups(broker: Broker, _caller: Caller, command: Command) -> byte
 
 @serves(RequestCode.GET_CONSUME_STATS, role=RequiredRole.ANY, passed_on=False, target=None)
 async def on_get_consume_stats(broker: Broker, _caller: Caller, command: Command) -> bytes:
-    """Return the offsets of a group; unknown topics are left out."""
+    """Return the offsets of a group; topics that are unknown, or not here, are left out."""
     header = decode_header(ConsumeStatsHeader, command.ext)
     group = header.consumer_group
     if header.topic_list:
@@ -219,7 +219,8 @@ def _subscribed(broker: Broker, group: str, names: list[str]) -> list[str]:
 
 def _known(broker: Broker, names: list[str]) -> list[TopicConfig]:
     found = (broker.topics.find(name) for name in names)
-    return [topic for topic in found if topic is not None]
+    served = broker.local_log.serves
+    return [topic for topic in found if topic is not None and served(topic)]
 
 
 def _read_rate(broker: Broker, group: str, topic: TopicConfig) -> float:
@@ -241,10 +242,12 @@ async def _progress(
 def _offsets(broker: Broker, group: str, topic: str, queue_id: int) -> tuple[int, int]:
     """Return a group's committed offset in a queue, and the end of its received messages.
 
-    Clients parse these as numbers, so an offset that was never committed is sent as 0; in a queue
-    of a static topic as -1, since stock's tools then look for it in the segment before.
+    Clients parse these as numbers, so an offset that was never committed is sent as the first
+    one, mostly 0. In a queue of a static topic it is sent as -1, since stock's tools then look for
+    it in the segment before.
     """
-    never = 0 if broker.static_topics.find(topic) is None else -1
+    is_static = broker.static_topics.find(topic) is not None
+    never = -1 if is_static else broker.store.first_offset(topic)
     found = broker.offsets.find(group, topic, queue_id)
     committed = never if found is None else max(never, found)
     reader = broker.readers.find(group, topic, queue_id)

@@ -64,11 +64,13 @@ async def _find_logical(
 async def _begin_young(
     broker: Broker, command: Command, header: QueryConsumerOffsetHeader
 ) -> bytes:
-    """Let a group begin at 0 if it misses no message."""
+    """Let a group begin at the first offset if it misses no message."""
     is_young = await broker.read_threads.read(partial(_is_young, broker, header))
     # It may have committed while the disk was read.
     offset = _committed(broker, header)
-    return _offset_answer(command, 0 if offset is None and is_young else offset)
+    if offset is None and is_young:
+        offset = broker.store.first_offset(header.topic)
+    return _offset_answer(command, offset)
 
 
 def _committed(broker: Broker, header: QueryConsumerOffsetHeader) -> int | None:
@@ -261,8 +263,12 @@ async def on_get_earliest_store_time(broker: Broker, _caller: Caller, command: C
 def _is_young(broker: Broker, header: QueryConsumerOffsetHeader) -> bool:
     """Return whether the first message of a queue is still in memory, so that none is skipped."""
     low, _ = broker.store.offsets(header.topic, header.queue_id) or (0, 0)
-    if low > 0:
+    first = broker.store.first_offset(header.topic)
+    if low > first:
         return False
+    if broker.local_log.has(header.topic):
+        # Its log is another one, whose end says nothing.
+        return True
     entries = broker.store.entries(header.topic, header.queue_id, 0, 1)
     hot_size = memory_bytes() * broker.settings.memory_percent // 100
     return not entries or broker.store.max_position - entries[0][0] <= hot_size

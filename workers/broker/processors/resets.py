@@ -85,6 +85,7 @@ def _find_topic(broker: Broker, header: ResetOffsetHeader) -> TopicConfig:
     """
     broker.check_changeable()
     topic = broker.find_topic(header.topic)
+    broker.local_log.check(topic.name)
     broker.check_group_exists(header.group)
     return topic
 

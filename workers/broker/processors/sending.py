@@ -67,7 +67,7 @@ from workers.broker.commit_log.timed_message import recall_handle
 from workers.broker.errors import Refusal
 from workers.broker.group.required_role import RequiredRole
 from workers.broker.logical.led_queue import check_send, taking_queues
-from workers.broker.replication.acknowledgement import Outcome
+from workers.broker.replication.acknowledgement import NOWHERE, Outcome
 from workers.broker.requests.caller import Caller
 from workers.broker.requests.serving import serves
 from workers.broker.tables.topics import WRITABLE, permitted, topic_from_template, topic_of
@@ -418,10 +418,9 @@ async def _answer_when_stored(broker: Broker, command: Command, stored: _Stored)
             trace_on=broker.settings.trace_on,
         )
     )
-    if stored.log_position >= LOCAL_START:
-        return answer(command, ext=ext)
     late = answer(command, code=ResponseCode.FLUSH_DISK_TIMEOUT, ext=ext)
-    return await broker.membership.stored(stored.end, answer(command, ext=ext), late)
+    end = stored.end if stored.log_position < LOCAL_START else NOWHERE
+    return await broker.membership.stored(end, answer(command, ext=ext), late)
 
 
 def _append_hot(broker: Broker, caller: Caller, command: Command) -> Awaitable[bytes]:

@@ -50,6 +50,9 @@ class Outcome(StrEnum):
     """The disk refused: it is unknown whether the message is stored."""
 
 
+NOWHERE: Final = 0
+"""The position for an answer about a message that no replica gets: it waits for the lease only."""
+
 Release = Callable[[Outcome], None]
 
 

@@ -99,7 +99,7 @@ class MasterRole:
         self.hurry()
         self._announce(MASTER_ID, state.epoch)
         try:
-            await asyncio.to_thread(self._store.begin_epoch, state.epoch)
+            await asyncio.to_thread(self._begin_epoch, state.epoch)
         except BaseException:
             self.led_epoch = None
             self._broker.gate.open()
@@ -121,6 +121,10 @@ class MasterRole:
         # The epoch is flushed, if the settings require it.
         self.when_safe(former_end, lambda _outcome: None)
         return True
+
+    def _begin_epoch(self, epoch: int) -> None:
+        self._broker.local_log.note_reign(epoch)
+        self._store.begin_epoch(epoch)
 
     def _lead_shares(self, state: ReplicaGroupState) -> None:
         """Own the share queues, unless a record of them is damaged here (queue-ownership.md 4.12).

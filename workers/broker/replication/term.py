@@ -15,6 +15,7 @@ import structlog
 
 from workers.broker.configuration.settings import BrokerSettings
 from workers.broker.replication.acknowledgement import (
+    NOWHERE,
     Acknowledgements,
     LeasePolicy,
     Outcome,
@@ -150,6 +151,10 @@ class Term:
         """Call back once the log is confirmed up to a position, or if that is impossible."""
         if self._is_over:
             release(Outcome.DEPOSED)
+            return
+        has_lease = self._lease.is_live(self.epoch, self._now_s())
+        if position == NOWHERE and self._acks.may_acknowledge(self._state, has_lease=has_lease):
+            release(Outcome.CONFIRMED)
             return
         self._acks.wait(position, self._now_ms(), release)
         if position <= self.published_position:

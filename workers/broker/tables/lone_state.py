@@ -46,6 +46,7 @@ class LoneState:
         broker.journal.lead_alone(is_changed=is_lowered)
         if broker.damage is None:
             broker.shares.lead(ALONE)
+            await asyncio.to_thread(broker.local_log.note_reign)
             await broker.local_log.lead()
         if broker.journal.has_believed_files:
             await broker.state.save_all()

@@ -679,12 +679,19 @@ class Store:
         """
     def epochs(self) -> list[tuple[int, int]]:
         """List epochs as (number, log position of the first byte), oldest first."""
-    def begin_local(self, epoch: int) -> bool:
-        """Open the second log, for the topics that are not replicated, as the master of an epoch.
+    def note_reign(self, epoch: int) -> None:
+        """Note that this broker leads an epoch, before it does; 0 without a controller.
 
-        The epoch is 0 without a controller. False if the log begins empty because another broker
-        has led since, or because the log was damaged.
+        The second log, for the topics that are not replicated, is given up if another broker may
+        have led since it was used.
         """
+    def begin_local(self, generation: int, epoch: int, topics: list[str]) -> bool:
+        """Open the second log, which has the messages of these topics; other ones are removed.
+
+        False if the log is new, and so of a generation, which is higher than those before.
+        """
+    def first_offset(self, topic: str) -> int:
+        """Return where the queues of a topic begin: 0 unless the topic is not replicated."""
     def end_local(self) -> None:
         """Close the second log, which keeps its messages until `begin_local`."""
     def set_local(self, topic: str, is_local: bool) -> None:

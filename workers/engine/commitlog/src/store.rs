@@ -53,7 +53,7 @@ pub(crate) mod writer;
 use cold::ColdReads;
 use epochs::Epochs;
 use flushing::Checkpointer;
-use local::LocalLog;
+use local::{LocalLog, LocalTopics};
 use write_back::WriteBack;
 
 const OPEN: u8 = 0;
@@ -89,6 +89,8 @@ pub struct Store {
     recovery: RecoveryReport,
     /// The log of the topics that are not replicated, while this broker is their master.
     local: Option<LocalLog>,
+    /// Of a second log: the topics whose messages it has.
+    local_topics: Option<Arc<LocalTopics>>,
 }
 
 /// What an append changes.
@@ -214,6 +216,7 @@ impl Store {
             failure: OnceLock::new(),
             recovery: report,
             local: None,
+            local_topics: None,
         })
     }
 

@@ -163,15 +163,30 @@ impl Store {
             .collect())
     }
 
-    /// Whether the second log holds all messages of the epochs before.
-    fn begin_local(&self, py: Python<'_>, epoch: i32) -> PyResult<bool> {
-        let (local, is_kept) = self
-            .0
-            .run(py, |store| Ok(store.open_local(epoch, now_ms())?))?;
+    fn note_reign(&self, py: Python<'_>, epoch: i32) -> PyResult<()> {
+        self.0
+            .run(py, |store| Ok(store.note_reign(epoch, now_ms())?))
+    }
+
+    /// Whether the second log holds what it held before.
+    fn begin_local(
+        &self,
+        py: Python<'_>,
+        generation: u64,
+        epoch: i32,
+        topics: Vec<String>,
+    ) -> PyResult<bool> {
+        let (local, is_kept) = self.0.run(py, |store| {
+            Ok(store.open_local(generation, epoch, now_ms())?)
+        })?;
         self.0.run_alone(py, |store| {
-            store.use_local(local);
+            store.use_local(local, topics)?;
             Ok(is_kept)
         })
+    }
+
+    fn first_offset(&self, py: Python<'_>, topic: &str) -> PyResult<u64> {
+        self.0.run(py, |store| Ok(store.first_offset(topic)))
     }
 
     fn end_local(&self, py: Python<'_>) -> PyResult<()> {

@@ -4,8 +4,11 @@
 //! says in which of the two logs a record lies, and a topic says in which one its messages are. No replica
 //! copies the second log. The master opens it when it begins to lead, and closes it when another broker leads.
 
+mod reign;
+
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use ahash::AHashSet;
 use regent_sync::RwLock;
@@ -14,6 +17,8 @@ use super::Store;
 use crate::config::{FlushMode, StoreConfig};
 use crate::error::StoreError;
 use crate::files::create_dir;
+use crate::queue_layout::ENTRY_BYTES;
+use reign::{Reign, Void};
 
 /// The first position of the second log, at least: no replicated log grows so long.
 pub const LOCAL_START: u64 = 1 << 62;
@@ -21,9 +26,20 @@ pub const LOCAL_START: u64 = 1 << 62;
 /// Below the directory of the store.
 const LOCAL_DIR: &str = "local";
 
-/// How many offsets of a queue belong to one epoch: a queue that begins again in a later epoch never uses an
-/// offset for the second time.
-const OFFSETS_OF_EPOCH: u64 = 1 << 40;
+/// How many offsets of a queue belong to one generation: a queue that begins again in a later one never uses
+/// an offset for the second time.
+const OFFSETS_OF_GENERATION: u64 = 1 << 40;
+
+/// Later generations share the offsets of this one.
+const GENERATION_MAX: u64 = 1 << 18;
+
+/// How many positions belong to one generation, of so many one behind the other: a position of a log that is
+/// gone names no record of the next one.
+const POSITIONS_OF_GENERATION: u64 = 1 << 50;
+const POSITION_RANGE_COUNT: u64 = 1 << 11;
+
+/// The topics whose messages are in the second log.
+pub(super) type LocalTopics = RwLock<AHashSet<Box<str>>>;
 
 /// A second log that is open, for [`Store::use_local`].
 #[derive(Debug)]
@@ -33,7 +49,7 @@ pub struct LocalStore(Box<Store>);
 #[derive(Debug)]
 pub(crate) struct LocalLog {
     store: Box<Store>,
-    topics: RwLock<AHashSet<Box<str>>>,
+    topics: Arc<LocalTopics>,
 }
 
 impl Store {
@@ -75,8 +91,23 @@ impl Store {
         is_local.then_some(&*local.store)
     }
 
-    /// Says whether the messages of a topic are in the second log; those of a topic that is no more are removed.
-    /// It has no effect while the log is closed.
+    /// Whether the messages of a topic belong to the log of this store.
+    #[inline]
+    pub(super) fn is_log_of(&self, topic: &str) -> bool {
+        match &self.local_topics {
+            Some(topics) => topics.read().contains(topic),
+            None => !self.is_local(topic),
+        }
+    }
+
+    /// The offset at which the queues of a topic begin: 0 unless the second log has them.
+    #[must_use]
+    pub fn first_offset(&self, topic: &str) -> u64 {
+        self.of(topic).config.first_queue_offset
+    }
+
+    /// Says whether the messages of a topic are in the second log; those of a topic that is no more are removed,
+    /// also from what a later opening finds. It has no effect while the log is closed.
     ///
     /// # Errors
     /// The queues cannot be removed, as for [`Store::delete_queues_of`].
@@ -89,54 +120,93 @@ impl Store {
             return Ok(());
         }
         if local.topics.write().remove(topic) {
+            let (min, end) = (local.store.min_position(), local.store.max_position());
+            Void::add(&local.store.config.root, topic, (min, end))?;
             local.store.delete_queues_of(topic)?;
         }
         Ok(())
     }
 
-    /// Opens the second log for the master of an epoch, to be taken by [`Store::use_local`]; says as well whether
-    /// it holds all messages of the epochs before. A broker without epochs gives 0, and then it does.
-    ///
-    /// A master whose second log is not that of the epoch before begins an empty one: another broker has led
-    /// meanwhile. What was there is removed by the next [`Store::expire`], and so is a damaged log.
+    /// Notes that this broker leads an epoch, before it does. If another broker may have led since the second log
+    /// was used, that is moved away, and the next [`Store::expire`] removes it. Without a second log nothing is
+    /// done. A broker without epochs gives 0: no other one has led then.
     ///
     /// # Errors
-    /// The second log is open already, or the system refuses; see [`StoreError`].
-    pub fn open_local(&self, epoch: i32, now_ms: i64) -> Result<(LocalStore, bool), StoreError> {
+    /// The system refuses.
+    pub fn note_reign(&self, epoch: i32, now_ms: i64) -> Result<(), StoreError> {
+        let root = self.config.root.join(LOCAL_DIR);
+        if !root.exists() {
+            return Ok(());
+        }
+        match Reign::find(&root)? {
+            Some(former) if former.is_continued_by(epoch) => Reign { epoch, ..former }.put(&root),
+            _ => self.put_away(&root, now_ms),
+        }
+    }
+
+    /// Opens the second log for a master that has called [`Store::note_reign`], to be taken by
+    /// [`Store::use_local`]; says as well whether it holds what it held before. Otherwise it is empty, and of a
+    /// generation, which is to be higher than those before.
+    ///
+    /// # Errors
+    /// The log is damaged, or open already, or the system refuses; see [`StoreError`]. Nothing is given up.
+    pub fn open_local(
+        &self,
+        generation: u64,
+        epoch: i32,
+        now_ms: i64,
+    ) -> Result<(LocalStore, bool), StoreError> {
         self.check_writable()?;
-        let config = self.local_config(epoch);
-        let kept = Self::open_kept(config.clone(), epoch, now_ms)?;
-        let is_kept = kept.is_some();
-        let store = if let Some(store) = kept {
-            store
+        let root = self.config.root.join(LOCAL_DIR);
+        let former = if root.exists() {
+            Reign::find(&root)?
         } else {
-            self.put_away(&config.root, now_ms)?;
-            Self::open(config, now_ms)?
+            None
         };
+        if former.is_none() && root.exists() {
+            // A crash came before it was complete.
+            self.put_away(&root, now_ms)?;
+        }
+        let reign = former.unwrap_or(Reign { generation, epoch });
+        let store = Self::open(self.local_config(&root, reign.generation), now_ms)?;
+        if let Some(reason) = store.read_only_reason() {
+            store.close()?;
+            return Err(reason);
+        }
         if store.max_position() == 0 {
-            let start = LOCAL_START.next_multiple_of(self.config.segment_size_bytes);
+            let range = reign.generation % POSITION_RANGE_COUNT;
+            let start = LOCAL_START + range * POSITIONS_OF_GENERATION;
+            let start = start.next_multiple_of(self.config.segment_size_bytes);
             store.append_copied(start, &[])?;
         }
-        if epoch > 0 {
-            store.begin_epoch(epoch)?;
+        for void in Void::list(&root)? {
+            store.delete_queues_before(&void.topic, void.position)?;
         }
-        Ok((LocalStore(Box::new(store)), is_kept))
+        reign.put(&root)?;
+        Ok((LocalStore(Box::new(store)), former.is_some()))
     }
 
-    /// Takes the second log, which holds the messages of no topic before [`Store::set_local`].
-    pub fn use_local(&mut self, local: LocalStore) {
-        self.local = Some(LocalLog {
-            store: local.0,
-            topics: RwLock::default(),
-        });
-    }
-
-    /// Moves a log to where the next [`Store::expire`] removes it: many files take a while.
-    fn put_away(&self, root: &Path, now_ms: i64) -> Result<(), StoreError> {
-        let removed = self.directory.queue_home(&self.config).removed();
-        create_dir(&removed)?;
-        let away = removed.join(format!("{LOCAL_DIR}.{now_ms}"));
-        fs::rename(root, &away).map_err(|error| StoreError::io(root, error))
+    /// Takes the second log, which has the messages of some topics. Its queues of other topics are removed: these
+    /// are no more.
+    ///
+    /// # Errors
+    /// The queues cannot be removed.
+    pub fn use_local(
+        &mut self,
+        local: LocalStore,
+        topics: impl IntoIterator<Item = String>,
+    ) -> Result<(), StoreError> {
+        let topics: AHashSet<_> = topics.into_iter().map(String::into_boxed_str).collect();
+        let mut store = local.0;
+        for queue in store.queues() {
+            if !topics.contains(&*queue.topic) {
+                store.delete_queues_of(&queue.topic)?;
+            }
+        }
+        let topics = Arc::new(RwLock::new(topics));
+        store.local_topics = Some(Arc::clone(&topics));
+        self.local = Some(LocalLog { store, topics });
+        Ok(())
     }
 
     /// Closes the second log, which keeps what it holds until [`Store::open_local`]. Closing it twice is fine.
@@ -149,29 +219,24 @@ impl Store {
             .map_or(Ok(()), |local| local.store.close())
     }
 
-    /// Opens a log that goes on in an epoch; `None` for one that is damaged, or is not that of the epoch before.
-    fn open_kept(config: StoreConfig, epoch: i32, now_ms: i64) -> Result<Option<Self>, StoreError> {
-        let store = match Self::open(config, now_ms) {
-            Err(StoreError::Corrupt { .. } | StoreError::UnexpectedFile { .. }) => return Ok(None),
-            opened => opened?,
-        };
-        let last = store.epochs().last().map_or(0, |last| last.number);
-        let goes_on = epoch == 0 || epoch == last || Some(epoch) == last.checked_add(1);
-        if store.is_read_only() || !goes_on {
-            store.close()?;
-            return Ok(None);
-        }
-        Ok(Some(store))
+    /// Moves a log to where the next [`Store::expire`] removes it: many files take a while.
+    fn put_away(&self, root: &Path, now_ms: i64) -> Result<(), StoreError> {
+        let removed = self.directory.queue_home(&self.config).removed();
+        create_dir(&removed)?;
+        let away = removed.join(format!("{LOCAL_DIR}.{now_ms}"));
+        fs::rename(root, &away).map_err(|error| StoreError::io(root, error))
     }
 
-    fn local_config(&self, epoch: i32) -> StoreConfig {
-        let epoch = u64::try_from(epoch).unwrap_or(0);
+    fn local_config(&self, root: &Path, generation: u64) -> StoreConfig {
+        // Of whole files: a queue that begins within one begins with fillers.
+        let entries_of_file = self.config.queue_file_size_bytes / ENTRY_BYTES;
+        let first = generation.min(GENERATION_MAX) * OFFSETS_OF_GENERATION;
         StoreConfig {
-            root: self.config.root.join(LOCAL_DIR),
+            root: root.to_path_buf(),
             commit_log_dir: None,
             // What the machine loses with its power, its master loses anyway.
             flush_mode: FlushMode::Async,
-            first_queue_offset: epoch * OFFSETS_OF_EPOCH,
+            first_queue_offset: first.next_multiple_of(entries_of_file),
             cut_damage_at: None,
             ..self.config.clone()
         }

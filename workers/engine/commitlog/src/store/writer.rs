@@ -97,7 +97,7 @@ impl Writer<'_> {
     /// Refuses a message that belongs to the other log of the store.
     #[inline]
     pub(super) fn check_log(&self, topic: &str) -> Result<(), AppendError> {
-        if self.is_of(self.store.of(topic)) {
+        if self.store.is_log_of(topic) {
             Ok(())
         } else {
             Err(AppendError::OtherLog)

@@ -233,10 +233,11 @@ impl Call<'_, '_, '_> {
             return;
         };
         let end = last.log_position + u64::from(last.size);
-        // No replica gets what is in the second log.
-        let is_deferred = self.is_deferring && waits && last.log_position < LOCAL_START;
-        let out = if is_deferred {
-            self.received.deferred_position = end;
+        let out = if self.is_deferring && waits {
+            // No replica gets what is in the second log, but this broker has to lead still.
+            if end < LOCAL_START {
+                self.received.deferred_position = end;
+            }
             &mut self.received.deferred
         } else {
             &mut self.received.replies
