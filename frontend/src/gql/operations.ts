@@ -1725,7 +1725,7 @@ export type ShareQueueFieldsFragment = { clusterName: string, consumerGroupName:
 
 export type ShareMessageFieldsFragment = { offset: string, holder: LockHolder | null, clientId: string | null, acquiredMs: string, deliveredMs: string, dueInMs: string, deliveryCount: number };
 
-export type ShareIncidentFieldsFragment = { id: string, broker: string, kind: IncidentKind, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null };
+export type ShareIncidentFieldsFragment = { id: string, broker: string, kind: IncidentKind, explanation: string, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null };
 
 export type ShareQueuesQueryVariables = Exact<{
   chosen: ShareQueueFilter;
@@ -1753,7 +1753,7 @@ export type ShareIncidentsQueryVariables = Exact<{
 }>;
 
 
-export type ShareIncidentsQuery = { shareIncidents: { totalCount: number, nodes: Array<{ id: string, broker: string, kind: IncidentKind, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null }> } };
+export type ShareIncidentsQuery = { shareIncidents: { totalCount: number, nodes: Array<{ id: string, broker: string, kind: IncidentKind, explanation: string, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null }> } };
 
 export type TimerSpanFieldsFragment = { startsAt: string, waitingCount: string };
 
@@ -2322,6 +2322,7 @@ export const ShareIncidentFieldsFragmentDoc = new TypedDocumentString(`
   id
   broker
   kind
+  explanation
   epoch
   position
   topic
@@ -4809,6 +4810,7 @@ export const ShareIncidentsDocument = new TypedDocumentString(`
   id
   broker
   kind
+  explanation
   epoch
   position
   topic
