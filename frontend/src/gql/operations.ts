@@ -254,6 +254,8 @@ export type CreateTopicInput = {
   isOrdered?: boolean;
   /** Allow consumers to read the topic. */
   isReadable?: boolean;
+  /** Let replicas copy the messages. Without it the master alone stores them, which is faster and needs less disk and network: they are lost with that master. It can't be changed later. */
+  isReplicated?: boolean;
   /** In SHARED mode, let members with consumers take turns as owner, besides forwarding to it. */
   isTimeShared?: boolean | null | undefined;
   /** Allow producers to write to the topic. */
@@ -1785,7 +1787,7 @@ export type TopicQueryVariables = Exact<{
 }>;
 
 
-export type TopicQuery = { cluster: { id: string, topic: { id: string, name: string, kind: TopicKind, clusterName: string, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean, isOrdered: boolean }>, queues: Array<{ brokerGroupName: string, queueId: number, minOffset: string | null, maxOffset: string | null, observedAt: string | null }>, route: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, permissions: number, brokers: Array<{ brokerId: string, address: string }> }> } | null } | null };
+export type TopicQuery = { cluster: { id: string, topic: { id: string, name: string, kind: TopicKind, clusterName: string, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean, isOrdered: boolean, messageType: string | null, shareMode: ShareMode, isTimeShared: boolean, isReplicated: boolean }>, queues: Array<{ brokerGroupName: string, queueId: number, minOffset: string | null, maxOffset: string | null, observedAt: string | null }>, route: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, permissions: number, brokers: Array<{ brokerId: string, address: string }> }> } | null } | null };
 
 export type LogicalQueuesQueryVariables = Exact<{
   clusterName: string;
@@ -4931,6 +4933,10 @@ export const TopicDocument = new TypedDocumentString(`
         writable
         inherited
         isOrdered
+        messageType
+        shareMode
+        isTimeShared
+        isReplicated
       }
       queues {
         brokerGroupName

@@ -60,6 +60,14 @@ def translated(monkeypatch, server, capsys):
             f"topic create new --cluster {C} --ordered --message-type FIFO",
         ),
         (
+            f"updateTopic -c {C} -t new -a +replicate=False",
+            f"topic create new --cluster {C} --no-replicated",
+        ),
+        (
+            f"updateTopic -c {C} -t new -a +replicate=true",
+            f"topic create new --cluster {C} --replicated",
+        ),
+        (
             f"updateTopic -c {C} -t orders -a +share.mode=SHARED",
             f"topic set orders --cluster {C} --share-mode SHARED",
         ),
