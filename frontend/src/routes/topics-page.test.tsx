@@ -134,15 +134,10 @@ test('a topic shows its placements, its queues and the route of its clients', as
 });
 
 test('a topic that is not replicated says what would be lost, and where', async () => {
-  const [placement] = aTopic().placements;
-  const alone = {
-    ...placement!,
-    brokerGroupName: 'broker-b',
-    messageType: 'FIFO',
-    shareMode: 'PRIMARY',
-    isReplicated: false,
-  } as const;
-  const topic = aTopic({ placements: [placement!, alone] });
+  const { placements } = aTopic();
+  const change = { brokerGroupName: 'broker-b', messageType: 'FIFO', isReplicated: false };
+  const alone = placements.map((one) => ({ ...one, ...change }));
+  const topic = aTopic({ placements: [...placements, ...alone] });
   renderConsole('/topics/orders', { answers: { Topic: () => ({ cluster: { id: 'c1', topic } }) } });
 
   const table = await screen.findByRole('table', { name: 'Placements' });
