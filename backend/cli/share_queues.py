@@ -1,5 +1,6 @@
 """The commands `regent queue share …`: share queues, from which POP consumers receive."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter, validators
@@ -8,13 +9,15 @@ from backend.cli.clusters import ClusterName, Limit, in_cluster
 from backend.cli.output import (
     Columns,
     age_text,
+    joined,
     pairs_text,
     print_items,
     print_json,
     print_line,
     time_text,
 )
-from backend.cli.paging import ask, show_asked_list, show_list
+from backend.cli.paging import ask, show_asked_list, show_items
+from backend.cli.rest import connect
 from backend.cli.target import Options
 
 PAGE_SIZE: Final = 500
@@ -69,9 +72,11 @@ MESSAGE_COLUMNS: Final[Columns] = {
 
 
 def _subject(one: dict[str, Any]) -> str:
-    """Write what an incident is about: a record of the lane, or a share queue."""
+    """Write what an incident is about: a record of the lane, a topic, or a share queue."""
     if one["topic"] is None:
         return f"record at {one['position']}"
+    if one["queue_id"] is None:
+        return f"topic {one['topic']}"
     return f"{one['consumer_group_name']} {one['topic']}/{one['queue_id']}"
 
 
@@ -206,12 +211,13 @@ def list_share_incidents(
     limit: Limit = 50,
     options: Options = Options(),
 ) -> None:
-    """List errors and lost leases of the members that serve share queues, the newest first.
+    """List errors and lost leases of members, and topics that lost messages, the newest first.
 
     A lane is the log of all share queues of a broker group. A broker that can't store or apply a
     record of a lane has an incident until it has recovered. OTHERS shows whether the other members
     have the record. If they have it, the broker copies the record again. An incident of a lease is
-    over at once.
+    over at once. So is messages_lost: a topic that is not replicated lost the messages of its
+    former master.
 
     Examples:
         regent queue share incidents
@@ -228,18 +234,33 @@ def list_share_incidents(
         limit: Maximum number of incidents.
         options: Which server, and how to print.
     """
-    show_list(
-        options,
-        "/share-incidents",
-        INCIDENT_COLUMNS,
-        limit=limit,
-        cluster_name=cluster,
-        consumer_group_name=group,
-        topic=topic,
-        queue_id=queue,
-        broker_group_name=broker_group,
-        is_open="true" if is_open else None,
-    )
+    with connect(options) as client:
+        found = list(
+            client.list(
+                "/share-incidents",
+                limit=limit,
+                cluster_name=cluster,
+                consumer_group_name=group,
+                topic=topic,
+                queue_id=queue,
+                broker_group_name=broker_group,
+                is_open="true" if is_open else None,
+            )
+        )
+    show_items(options, found, INCIDENT_COLUMNS)
+    if options.output != "json":
+        _explain(found)
+
+
+def _explain(found: Sequence[dict[str, Any]]) -> None:
+    """Say what each kind of incident means by its newest one, and which others are alike."""
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for one in found:
+        kinds.setdefault(one["kind"], []).append(one)
+    for kind, (newest, *others) in kinds.items():
+        print_line(f"\n{kind}: {newest['explanation']}")
+        if others:
+            print_line(f"  likewise: incident {joined(one['id'] for one in others)}")
 
 
 share.command("backend.cli.share_queue_orders:release_shared_messages", name="release")

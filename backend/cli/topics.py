@@ -87,6 +87,9 @@ def get_topic(
     print_line(f"{found['name']}  {found['kind']}, messages in a second: {rate}")
     print_line(f"deletion protection: {protection_text(found['protection'])}")
     print_items(PLACEMENT_COLUMNS, found["placements"], title="\nPlacements")
+    if alone := [one for one in found["placements"] if not one["is_replicated"]]:
+        groups = joined(one["broker_group_name"] for one in alone)
+        print_line(f"not replicated on {groups}: messages are lost if another broker is master")
     print_items(QUEUE_COLUMNS, found["queues"], title="\nQueues")
     print_table(
         ("BROKER GROUP", "ID#", "ADDRESS"),
@@ -103,12 +106,20 @@ def _permissions(placement: Item) -> str:
     return joined(one for one in ("readable", "writable", "inherited") if placement[one]) or UNKNOWN
 
 
+def _share_mode(placement: Item) -> str:
+    turns = ", in turns" if placement["is_time_shared"] else ""
+    return f"{placement['share_mode']}{turns}"
+
+
 PLACEMENT_COLUMNS: Final[Columns] = {
     "BROKER GROUP": "broker_group_name",
     "READ QUEUES#": "read_queue_count",
     "WRITE QUEUES#": "write_queue_count",
     "PERMISSIONS": _permissions,
     "ORDERED": ("is_ordered", yes_no),
+    "MESSAGES": lambda one: one["message_type"] or "any type",
+    "SHARE MODE": _share_mode,
+    "REPLICATED": ("is_replicated", yes_no),
 }
 QUEUE_COLUMNS: Final[Columns] = {
     "BROKER GROUP": "broker_group_name",

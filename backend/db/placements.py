@@ -176,4 +176,5 @@ def _placement_row(
         "permissions": settings.permissions,
         "is_ordered": settings.is_ordered,
         "topic_sys_flag": settings.topic_sys_flag,
+        "attributes": dict(settings.attributes),
     }

@@ -20,6 +20,7 @@ from sqlalchemy import (
     UniqueConstraint,
     Uuid,
     false,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
@@ -235,6 +236,8 @@ topic_placements = Table(
     Column("permissions", Integer, nullable=False),
     Column("is_ordered", Boolean, nullable=False),
     Column("topic_sys_flag", Integer, nullable=False),
+    # Those of `KEPT_ATTRIBUTES`, as their brokers last registered them.
+    Column("attributes", JSONB, nullable=False, server_default=text("'{}'")),
     CheckConstraint("read_queue_count >= 0 AND write_queue_count >= 0", name="queue_counts"),
     Index(None, "broker_group_id"),
 )

@@ -31,7 +31,9 @@ from backend.domain.topic import (
     Topic,
     TopicKind,
     TopicPlacement,
+    kept_attributes,
 )
+from backend.rules.attributes import REPLICATE
 from backend.rules.topic import DEAD_LETTER_PREFIX, RETRY_PREFIX
 
 
@@ -186,6 +188,25 @@ def _is_writable() -> ColumnElement[bool]:
     return topic_placements.c.permissions.bitwise_and(int(Permission.WRITE)) != 0
 
 
+async def list_unreplicated(
+    connection: Connection, cluster_name: str, broker_group_name: str, *, limit: int
+) -> list[str]:
+    """Name the topics of a broker group whose messages replicas do not copy."""
+    statement = (
+        select(topics.c.name)
+        .select_from(topic_placements.join(topics).join(clusters))
+        .join(broker_groups, broker_groups.c.id == topic_placements.c.broker_group_id)
+        .where(
+            clusters.c.name == cluster_name,
+            broker_groups.c.name == broker_group_name,
+            func.lower(topic_placements.c.attributes[REPLICATE].astext) == "false",
+        )
+        .order_by(topics.c.name)
+        .limit(limit)
+    )
+    return list((await connection.execute(statement)).scalars())
+
+
 async def list_placements(
     connection: Connection, topic_ids: Collection[int]
 ) -> dict[int, list[TopicPlacement]]:
@@ -204,6 +225,7 @@ async def list_placements(
             permissions=row["permissions"],
             topic_sys_flag=row["topic_sys_flag"],
             is_ordered=row["is_ordered"],
+            attributes=kept_attributes(row["attributes"]),
         )
         found[row["topic_id"]].append(
             TopicPlacement(row["topic_id"], row["broker_group_name"], settings)

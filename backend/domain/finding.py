@@ -259,9 +259,8 @@ RUNBOOKS: Final[Mapping[FindingCode, Runbook]] = {
         "The messages that the former master of the broker group had of topic {subject} are lost."
         " The topic began empty under the new master, and takes messages again. Let producers send"
         " what is missing once more. If the next loss must not happen, create a replicated topic,"
-        " then move its producers and consumers there: `regent topic create NAME`. `regent queue"
-        " share incidents --topic {subject}` lists all losses. The finding closes a day after the"
-        " last one.",
+        " then move its producers and consumers there. `regent queue share incidents --topic"
+        " {subject}` lists all losses. The finding closes a day after the last one.",
     ),
 }
 

@@ -4,7 +4,7 @@ A member that can't store or apply a record reports it (Q37). The positions that
 confirmed say whether the operation happened (Q39). Plain values and functions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -19,6 +19,40 @@ from backend.rules.share_incident import LASTING, IncidentKind
 
 LOSS_SHOWN_FOR: Final = timedelta(days=1)
 """How long a finding shows that a topic has lost its messages: nothing else would end it."""
+
+
+EXPLANATIONS: Final[Mapping[IncidentKind, str]] = {
+    IncidentKind.CANNOT_STORE: (
+        "Broker {broker} can't store records from the position on. Replace its disk, then restart"
+        " it: it copies what it lacks."
+    ),
+    IncidentKind.CANNOT_APPLY: (
+        "Broker {broker} has a damaged copy of the record, and copies it from its master again."
+        " Look at its disk if that happens again."
+    ),
+    IncidentKind.RECORD_LEFT_OUT: (
+        "The record was written damaged, so each member leaves it out. Nothing is to be done: the"
+        " next snapshot of the lane ends the incident."
+    ),
+    IncidentKind.LEASE_FENCED: (
+        "Another member has a later lease than broker {broker}, which delivers nothing by its own."
+        " Look at its clock and its network if that happens often."
+    ),
+    IncidentKind.LEASE_LAPSED: (
+        "The lease of broker {broker} was not renewed in time. Look at its network and at the"
+        " control plane if that happens often."
+    ),
+    IncidentKind.OWNER_LOST: (
+        "The control plane hears no more of broker {broker}, so its lease has ended. Start the"
+        " broker, or look at its network."
+    ),
+    IncidentKind.MESSAGES_LOST: (
+        "Topic {topic} is not replicated. All messages that broker group {group} had of it before"
+        " epoch {epoch} were lost with the former master. Send them again. To keep messages at the"
+        " next change of the master, create a replicated topic, then move its clients there."
+    ),
+}
+"""What happened, and the next step of an operator."""
 
 
 class IncidentOutcome(StrEnum):
@@ -123,6 +157,13 @@ class ShareIncident:
     def broker(self) -> BrokerName:
         """Return the name of the member."""
         return BrokerName(self.broker_group_name, self.broker_id)
+
+    @property
+    def explanation(self) -> str:
+        """Say what happened, and the next step of an operator."""
+        return EXPLANATIONS[self.kind].format(
+            broker=self.broker, group=self.broker_group_name, topic=self.topic, epoch=self.epoch
+        )
 
     @property
     def suspicion(self) -> tuple[FindingKey, Evidence]:

@@ -1,11 +1,20 @@
 """Describe a topic: its kind, and its queues on each broker group."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import IntFlag, StrEnum
 from typing import Final
 
 from backend.domain.errors import InvalidName, InvalidTopicSettings
+from backend.domain.share_queue import ShareMode
+from backend.rules.attributes import (
+    MESSAGE_TYPE,
+    REPLICATE,
+    SHARE_MODE,
+    TIME_SHARE,
+    TOPIC_ATTRIBUTES,
+    is_replicated,
+)
 from backend.rules.topic import (
     DEAD_LETTER_PREFIX,
     RETRY_PREFIX,
@@ -49,6 +58,12 @@ class Permission(IntFlag):
     PRIORITY = 8
 
 
+KEPT_ATTRIBUTES: Final = (MESSAGE_TYPE, REPLICATE, SHARE_MODE, TIME_SHARE)
+"""The attributes of topics that Postgres has and doors show, in the order of their names.
+
+Only allowed values are kept, so they are short.
+"""
+
 READ_WRITE: Final = int(Permission.READ | Permission.WRITE)
 
 
@@ -64,13 +79,37 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class QueueSettings:
-    """Hold the number of queues of a topic on one broker group, and their permissions."""
+    """Hold the number of queues of a topic on one broker group, and their permissions.
+
+    The attributes are names and values in the order of the names: those of `KEPT_ATTRIBUTES`.
+    """
 
     read_queue_count: int
     write_queue_count: int
     permissions: int
     topic_sys_flag: int = 0
     is_ordered: bool = False
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def message_type(self) -> str | None:
+        """Return the type of the messages; None if the topic has none."""
+        return dict(self.attributes).get(MESSAGE_TYPE)
+
+    @property
+    def share_mode(self) -> ShareMode:
+        """Return who owns the share queues of the topic."""
+        return ShareMode(dict(self.attributes).get(SHARE_MODE, ShareMode.PRIMARY))
+
+    @property
+    def is_time_shared(self) -> bool:
+        """Return whether members with consumers own each share queue in turn, in SHARED mode."""
+        return dict(self.attributes).get(TIME_SHARE, "").lower() == "true"
+
+    @property
+    def is_replicated(self) -> bool:
+        """Return whether replicas copy the messages of the topic."""
+        return is_replicated(dict(self.attributes))
 
     @property
     def is_readable(self) -> bool:
@@ -103,6 +142,19 @@ class TopicPlacement:
     topic_id: int
     broker_group_name: str
     settings: QueueSettings
+
+
+def kept_attributes(attributes: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return what is kept of the attributes that a broker registers: values that are allowed."""
+    if not attributes:
+        # Most topics have none, and a broker may register very many.
+        return ()
+    return tuple(
+        (name, value)
+        for name in KEPT_ATTRIBUTES
+        if (value := attributes.get(name)) is not None
+        and TOPIC_ATTRIBUTES[name].fault(value) is None
+    )
 
 
 def check_topic(name: str, settings: QueueSettings) -> QueueSettings:

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from backend.domain.share_queue import ShareMode
 from backend.domain.topic import READ_WRITE, Permission
-from backend.rules.attributes import MESSAGE_TYPE, SHARE_MODE, TIME_SHARE
+from backend.rules.attributes import MESSAGE_TYPE, SHARE_MODE, TIME_SHARE, is_replicated
 
 
 class MessageType(StrEnum):
@@ -42,6 +42,11 @@ class TopicLayout:
     def is_time_shared(self) -> bool:
         """Return whether members with consumers own each share queue in turn, in SHARED mode."""
         return self.attributes.get(TIME_SHARE, "").lower() == "true"
+
+    @property
+    def is_replicated(self) -> bool:
+        """Return whether replicas copy the messages of the topic."""
+        return is_replicated(self.attributes)
 
     @property
     def text(self) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from backend.domain.protection import Protection
 from backend.domain.route import RouteEntry, TopicRoute
+from backend.domain.share_queue import ShareMode
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.consumer_group.observations import QueueView
 from backend.views.copying import copied
@@ -69,6 +70,13 @@ class PlacementOut:
     writable: Annotated[bool, Text("Whether producers may write to the topic.")]
     inherited: Annotated[bool, Text("Whether new topics may take over the settings of this one.")]
     is_ordered: Annotated[bool, Text("Whether the topic is marked as ordered.")]
+    message_type: Annotated[str | None, Text("Allowed type of messages. Null if none is set.")]
+    share_mode: Annotated[ShareMode, Text("Which brokers own the share queues of the topic.")]
+    is_time_shared: Annotated[bool, Text("Whether members take turns as owner, in SHARED mode.")]
+    is_replicated: Annotated[
+        bool,
+        Text("Whether replicas copy the messages. If not, they are lost with their master."),
+    ]
 
     @classmethod
     def of(cls, placement: TopicPlacement) -> Self:

@@ -94,11 +94,11 @@ def topic(given: Given, directory: Directory) -> list[str]:
     words += _permission(given["p"]) if "p" in given else []
     words += _truth(given, "o", "ordered")
     for attribute in filter(None, given.get("a", "").split(",")):
-        words += _attribute(attribute.strip())
+        words += _attribute(attribute.strip(), is_new=verb == "create")
     return words
 
 
-def _attribute(text: str) -> list[str]:
+def _attribute(text: str, *, is_new: bool) -> list[str]:
     name, _, value = text.partition("=")
     if name == "+message.type":
         return ["--message-type", value]
@@ -106,7 +106,14 @@ def _attribute(text: str) -> list[str]:
         return ["--share-mode", value]
     if name == "+share.timeShare" and value.lower() in {"true", "false"}:
         return ["--time-share" if value.lower() == "true" else "--no-time-share"]
-    known = "+message.type=…, +share.mode=…, +share.timeShare=true or false"
+    if name == "+replicate" and value.lower() in {"true", "false"}:
+        if not is_new:
+            why = "it is set when the topic is created"
+            raise misuse(
+                f"{text} can't be set", why, next_step="leave it out, or create another topic"
+            )
+        return ["--replicated" if value.lower() == "true" else "--no-replicated"]
+    known = "+message.type=…, +share.mode=…, +share.timeShare=…, +replicate=…"
     raise misuse(
         f"the attribute {text} can't be set", f"regent sets only {known}", next_step=ASK_BROKERS
     )

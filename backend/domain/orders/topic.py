@@ -12,6 +12,7 @@ from backend.domain.orders.parameter import (
 )
 from backend.domain.share_queue import ShareMode
 from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
+from backend.rules.attributes import REPLICATE
 from backend.rules.topic import CREATED_NAME_LENGTH_MAX, QUEUE_COUNT_MAX
 
 TopicName = Annotated[
@@ -44,6 +45,11 @@ TIME_SHARED: Final = Parameter(
     "In SHARED mode, let members with consumers take turns as owner, besides forwarding to it.",
     option="time_share",
 )
+REPLICATED: Final = Parameter(
+    "Let replicas copy the messages. Without it the master alone stores them, which is faster and"
+    " needs less disk and network: they are lost with that master. It can't be changed later.",
+    option="replicated",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class CreateTopic:
     message_type: Annotated[MessageType | None, MESSAGE_TYPE] = None
     share_mode: Annotated[ShareMode | None, SHARE_MODE] = None
     is_time_shared: Annotated[bool | None, TIME_SHARED] = None
+    is_replicated: Annotated[bool, REPLICATED] = True
 
     @property
     def target(self) -> str:
@@ -70,7 +77,8 @@ class CreateTopic:
     @property
     def layout(self) -> TopicLayout:
         """Return how each master shall hold the topic."""
-        return _wish_of(self).of(TopicLayout())
+        attributes = {} if self.is_replicated else {REPLICATE: "false"}
+        return _wish_of(self).of(TopicLayout(attributes=attributes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from backend.domain.names import (
     check_cluster_name,
 )
 from backend.domain.replica_group import FIRST_BROKER_ID, UNKNOWN_LIFE, UNKNOWN_POSITION
-from backend.domain.topic import QueueSettings
+from backend.domain.topic import QueueSettings, kept_attributes
 from backend.nameserver.answer import Answer
 from backend.nameserver.directory import Directory
 from backend.nameserver.key_values import ORDER_TOPIC_NAMESPACE
@@ -281,6 +281,7 @@ def _settings(topic: TopicConfig) -> QueueSettings:
         permissions=topic.permissions,
         topic_sys_flag=topic.topic_sys_flag,
         is_ordered=topic.is_ordered,
+        attributes=kept_attributes(topic.attributes),
     )
 
 

@@ -13,6 +13,7 @@ from backend.operations.actions.topics import PutTopic
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import masters, static_topics, topic_layouts
+from backend.operations.planning.replication import check_replication
 from backend.operations.planning.share_modes import check_share_mode
 from backend.operations.planning.topic_layouts import Layouts, Places, TopicPlacements
 from backend.services.topic.topics import find_topic_version
@@ -71,6 +72,7 @@ async def preview(order: ChangeTopic, facts: Facts[Change], context: OperationCo
             *facts.checks,
             *(await _check_left(topic, held, changed, context)),
             *await check_share_mode(order.cluster_name, changed, context),
+            *_check_replication(held, changed),
             await masters.check_fencing(facts.seen.placements.meant.found, context),
         ),
         way_back="Change it back to the former values, which the journal keeps",
@@ -123,6 +125,14 @@ def _impact(held: Layouts, changed: Places) -> tuple[str, ...]:
             "Producers that choose queues by key choose other queues: keys move between queues"
         )
     return tuple(lines)
+
+
+def _check_replication(held: Layouts, changed: Places) -> list[Check]:
+    """Check that messages do not change their log, and what a topic that is not replicated has."""
+    if any(after.is_replicated != held[one].is_replicated for one, after in changed):
+        why = "whether a topic is replicated is set at its creation: create another topic"
+        return [Check("replication of its messages", CheckVerdict.BLOCK, why)]
+    return check_replication(changed)
 
 
 def _readable_count(layout: TopicLayout) -> int:

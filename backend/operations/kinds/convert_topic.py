@@ -60,6 +60,7 @@ async def read_facts(order: ConvertTopic, context: OperationContext) -> Facts[Pr
             await static_topics.check_name(order.topic_name, context, besides=order.cluster_name),
             _check_messages(holders),
             _check_share_mode(holders),
+            _check_replication(holders),
         ),
     )
 
@@ -98,6 +99,19 @@ def _check_share_mode(holders: TopicHolders) -> Check:
         why = "share.mode is SHARED, which static topics can't have: set it to PRIMARY first"
         return Check(name, CheckVerdict.BLOCK, why)
     return Check(name, CheckVerdict.PASS, "the masters own them")
+
+
+def _check_replication(holders: TopicHolders) -> Check:
+    """Check that replicas have the messages of the topic, as those of each static topic."""
+    name = "replication of its messages"
+    layouts = [one.layout.layout for one in holders.masters.values() if one.layout is not None]
+    if not all(one.is_replicated for one in layouts):
+        why = (
+            "it is not replicated, which a static topic always is: create a static topic of another"
+            " name, then move its producers and consumers there"
+        )
+        return Check(name, CheckVerdict.BLOCK, why)
+    return Check(name, CheckVerdict.PASS, "replicas copy them")
 
 
 def _check_messages(holders: TopicHolders) -> Check:

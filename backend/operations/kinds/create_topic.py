@@ -8,6 +8,7 @@ from backend.operations.actions.topics import PutTopic
 from backend.operations.engine.kind import Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import masters, topic_layouts
+from backend.operations.planning.replication import check_new_replication
 from backend.operations.planning.share_modes import check_share_mode
 from backend.operations.planning.topic_layouts import TopicPlacements
 
@@ -45,6 +46,7 @@ async def preview(
         checks=(
             *facts.checks,
             *await check_share_mode(order.cluster_name, places, context),
+            *await check_new_replication(order.cluster_name, places, context),
             await masters.check_fencing(meant, context),
         ),
         way_back="Delete it again, as long as it is empty",

@@ -29,6 +29,7 @@ from backend.operations.engine.kind import Action, Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import groups
 from backend.operations.planning.master_clients import MasterClients, ask_clients
+from backend.operations.planning.replication import check_losses
 from backend.operations.planning.writers import WRITER
 from backend.services.controller.group_changes import GroupView, find_group
 
@@ -120,7 +121,7 @@ async def preview(order: ElectMaster, facts: Facts[Judged], context: OperationCo
         steps=planned_steps(actions(order, judged)),
         changes=_changes(view, election),
         impact=await _impact(order, view, election, clients, context),
-        checks=facts.checks,
+        checks=(*facts.checks, *await _check_unreplicated(order, election, context)),
         way_back=_undo(view),
         loss=_loss(view.group, winner_id, shortfall, behind) if judged.is_loss else None,
         facts={
@@ -136,6 +137,15 @@ async def preview(order: ElectMaster, facts: Facts[Judged], context: OperationCo
             **({} if clients is None else clients.facts),
         },
     )
+
+
+async def _check_unreplicated(
+    order: ElectMaster, election: Election, context: OperationContext
+) -> list[Check]:
+    """Warn of topics that only the present master has, if another broker becomes master."""
+    if election.winner_id is None or election.is_unchanged:
+        return []
+    return await check_losses(order.cluster_name, order.broker_group_name, context)
 
 
 def actions(order: ElectMaster, judged: Judged, *, leaves: str | None = None) -> list[Action]:

@@ -25,6 +25,7 @@ from backend.operations.actions.replica_groups import AwaitFollowers
 from backend.operations.engine.kind import Action, Facts, Kind, OperationContext
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning import groups
+from backend.operations.planning.replication import check_losses
 from backend.remoting.request_code import PROTOCOL_VERSION
 from backend.services.controller.group_changes import GroupView
 from backend.services.controller.replica_groups import describe_group
@@ -54,7 +55,7 @@ async def read_facts(order: UpgradeBrokerGroup, context: OperationContext) -> Fa
 
 
 async def preview(
-    order: UpgradeBrokerGroup, facts: Facts[GroupView], _context: OperationContext
+    order: UpgradeBrokerGroup, facts: Facts[GroupView], context: OperationContext
 ) -> Plan:
     """Say in which order the brokers are restarted, and what clients notice."""
     view, version = facts.seen, _version(order)
@@ -82,6 +83,7 @@ async def preview(
             _check_members(view),
             _check_copies(view),
             _check_strangers(view),
+            *await check_losses(order.cluster_name, order.broker_group_name, context),
         ),
         way_back=no_undo(NO_FORMER_RELEASE),
         facts={"version": version, "broker_ids": [one.broker_id for one in older]},

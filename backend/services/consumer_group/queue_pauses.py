@@ -23,7 +23,7 @@ from backend.domain.logical_queue.segment import QueueSegment
 from backend.domain.queue_lock import HeldLocks
 from backend.domain.queue_pause import Explanation, QueueFacts, explain
 from backend.domain.queue_reading import OnlineGroup, QueueProgress, QueueReaders
-from backend.domain.topic import QueueSettings, TopicPlacement
+from backend.domain.topic import QueueSettings, TopicPlacement, kept_attributes
 from backend.domain.topic_layout import TopicLayout
 from backend.services.logical_queue.logical_queues import find_mappings
 from backend.services.topic.topics import describe_topic
@@ -261,4 +261,5 @@ def _settings(layout: TopicLayout) -> QueueSettings:
         layout.permissions,
         layout.topic_sys_flag,
         layout.is_ordered,
+        kept_attributes(layout.attributes),
     )

@@ -254,6 +254,8 @@ export type CreateTopicInput = {
   isOrdered?: boolean;
   /** Allow consumers to read the topic. */
   isReadable?: boolean;
+  /** Let replicas copy the messages. Without it the master alone stores them, which is faster and needs less disk and network: they are lost with that master. It can't be changed later. */
+  isReplicated?: boolean;
   /** In SHARED mode, let members with consumers take turns as owner, besides forwarding to it. */
   isTimeShared?: boolean | null | undefined;
   /** Allow producers to write to the topic. */
@@ -1725,7 +1727,7 @@ export type ShareQueueFieldsFragment = { clusterName: string, consumerGroupName:
 
 export type ShareMessageFieldsFragment = { offset: string, holder: LockHolder | null, clientId: string | null, acquiredMs: string, deliveredMs: string, dueInMs: string, deliveryCount: number };
 
-export type ShareIncidentFieldsFragment = { id: string, broker: string, kind: IncidentKind, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null };
+export type ShareIncidentFieldsFragment = { id: string, broker: string, kind: IncidentKind, explanation: string, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null };
 
 export type ShareQueuesQueryVariables = Exact<{
   chosen: ShareQueueFilter;
@@ -1753,7 +1755,7 @@ export type ShareIncidentsQueryVariables = Exact<{
 }>;
 
 
-export type ShareIncidentsQuery = { shareIncidents: { totalCount: number, nodes: Array<{ id: string, broker: string, kind: IncidentKind, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null }> } };
+export type ShareIncidentsQuery = { shareIncidents: { totalCount: number, nodes: Array<{ id: string, broker: string, kind: IncidentKind, explanation: string, epoch: string, position: string | null, topic: string | null, queueId: number | null, consumerGroupName: string | null, reason: string | null, outcome: IncidentOutcome | null, openedAt: string, resolvedAt: string | null, resolution: IncidentResolution | null }> } };
 
 export type TimerSpanFieldsFragment = { startsAt: string, waitingCount: string };
 
@@ -1785,7 +1787,7 @@ export type TopicQueryVariables = Exact<{
 }>;
 
 
-export type TopicQuery = { cluster: { id: string, topic: { id: string, name: string, kind: TopicKind, clusterName: string, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean, isOrdered: boolean }>, queues: Array<{ brokerGroupName: string, queueId: number, minOffset: string | null, maxOffset: string | null, observedAt: string | null }>, route: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, permissions: number, brokers: Array<{ brokerId: string, address: string }> }> } | null } | null };
+export type TopicQuery = { cluster: { id: string, topic: { id: string, name: string, kind: TopicKind, clusterName: string, messagesInPerSecond: number | null, bytesInPerSecond: number | null, protection: { protectedBy: string, protectedAt: string, reason: string | null } | null, placements: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, readable: boolean, writable: boolean, inherited: boolean, isOrdered: boolean, messageType: string | null, shareMode: ShareMode, isTimeShared: boolean, isReplicated: boolean }>, queues: Array<{ brokerGroupName: string, queueId: number, minOffset: string | null, maxOffset: string | null, observedAt: string | null }>, route: Array<{ brokerGroupName: string, readQueueCount: number, writeQueueCount: number, permissions: number, brokers: Array<{ brokerId: string, address: string }> }> } | null } | null };
 
 export type LogicalQueuesQueryVariables = Exact<{
   clusterName: string;
@@ -2322,6 +2324,7 @@ export const ShareIncidentFieldsFragmentDoc = new TypedDocumentString(`
   id
   broker
   kind
+  explanation
   epoch
   position
   topic
@@ -4809,6 +4812,7 @@ export const ShareIncidentsDocument = new TypedDocumentString(`
   id
   broker
   kind
+  explanation
   epoch
   position
   topic
@@ -4929,6 +4933,10 @@ export const TopicDocument = new TypedDocumentString(`
         writable
         inherited
         isOrdered
+        messageType
+        shareMode
+        isTimeShared
+        isReplicated
       }
       queues {
         brokerGroupName

@@ -39,6 +39,7 @@ test('what is wrong stands beside its field, and nothing is asked for before it 
       messageType: null,
       shareMode: null,
       isTimeShared: null,
+      isReplicated: true,
     },
   });
 });

@@ -251,6 +251,30 @@ test('incidents say what happened, what the others have, and how each ended', as
   expect(await violations(screen.getByRole('main'))).toEqual([]);
 });
 
+test('lost messages of a topic say what was lost, and what to do', async () => {
+  const explanation = 'Topic scores is not replicated. Send them again.';
+  const lost = {
+    kind: 'MESSAGES_LOST',
+    explanation,
+    topic: 'scores',
+    position: null,
+    outcome: null,
+    resolvedAt: '2026-01-01T12:00:00Z',
+    resolution: 'TOPIC_EMPTIED',
+  } as const;
+  renderConsole('/share-queues', {
+    answers: { ShareIncidents: () => shareIncidentsPage([aShareIncident(lost)]) },
+  });
+
+  const table = within(await screen.findByRole('table', { name: 'Incidents of share queues' }));
+
+  const [, row] = table.getAllByRole('row');
+  for (const text of [/were lost with the former master/, explanation, 'the topic began empty']) {
+    expect(row).toHaveTextContent(text);
+  }
+  expect(table.getByText('topic scores')).toBeVisible();
+});
+
 test('a page without incidents says what an incident is', async () => {
   renderConsole('/share-queues');
 

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
+import { violations } from '@/testing/axe';
 import { aTopic, topicPage } from '@/testing/builders';
 import { renderConsole } from '@/testing/render-console';
 import { logicalQueues } from '@/testing/static-topic-builders';
@@ -130,6 +131,31 @@ test('a topic shows its placements, its queues and the route of its clients', as
   expect(within(queues).getAllByText('not collected').length).toBeGreaterThan(0);
   expect(within(route).getByText('127.0.0.1:10911')).toBeVisible();
   expect(within(route).getByText('read, write')).toBeVisible();
+});
+
+test('a topic that is not replicated says what would be lost, and where', async () => {
+  const { placements } = aTopic();
+  const change = { brokerGroupName: 'broker-b', messageType: 'FIFO', isReplicated: false };
+  const alone = placements.map((one) => ({ ...one, ...change }));
+  const topic = aTopic({ placements: [...placements, ...alone] });
+  renderConsole('/topics/orders', { answers: { Topic: () => ({ cluster: { id: 'c1', topic } }) } });
+
+  const table = await screen.findByRole('table', { name: 'Placements' });
+
+  expect(screen.getByText('This topic is not replicated on broker-b')).toBeVisible();
+  expect(screen.getByText(/If another broker becomes master, they are lost/)).toBeVisible();
+  const [head, replicated, unreplicated] = within(table).getAllByRole('row');
+  expect(head).toHaveTextContent(/Share queues belong toReplicated$/);
+  expect(replicated).toHaveTextContent(/of any typethe masteryes$/);
+  expect(unreplicated).toHaveTextContent(/in order \(FIFO\)the masterno$/);
+  expect(await violations(screen.getByRole('main'))).toEqual([]);
+});
+
+test('a replicated topic has no such notice', async () => {
+  renderConsole('/topics/orders');
+
+  await screen.findByRole('table', { name: 'Placements' });
+  expect(screen.queryByText(/is not replicated/)).toBeNull();
 });
 
 test('a static topic shows the segments of its logical queues', async () => {

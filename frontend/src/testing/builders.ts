@@ -151,6 +151,10 @@ export function aTopic(change: Partial<Topic> = {}): Topic {
         writable: true,
         inherited: false,
         isOrdered: false,
+        messageType: null,
+        shareMode: 'PRIMARY',
+        isTimeShared: false,
+        isReplicated: true,
       },
     ],
     queues: [

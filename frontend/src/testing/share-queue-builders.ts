@@ -93,6 +93,7 @@ export function aShareIncident(
     id: '2',
     broker: 'broker-a-2',
     kind: 'CANNOT_STORE',
+    explanation: "Broker broker-a-2 can't store records. Replace its disk.",
     epoch: '4',
     position: '8192',
     topic: null,

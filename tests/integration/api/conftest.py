@@ -262,10 +262,10 @@ def register(database):
     """Write brokers as the name server would."""
 
     async def register_in_cluster(
-        cluster="main", group="broker-a", broker_id=0, topics=(), address=None
+        cluster="main", group="broker-a", broker_id=0, topics=(), address=None, attributes=()
     ):
         address = address or f"{group}-{broker_id}.{cluster}:10911"
-        settings = {name: QueueSettings(4, 4, 6) for name in topics}
+        settings = {name: QueueSettings(4, 4, 6, attributes=attributes) for name in topics}
         registration = BrokerRegistration(broker_id, address, None, 10_000, DataVersion())
         command = RegisterBroker(cluster, group, registration, topics=settings)
         await register_broker(command, database=database, clock=SystemClock())

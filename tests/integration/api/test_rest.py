@@ -113,6 +113,20 @@ async def test_topics_are_searched_and_chosen_by_kind(client, register):
     assert [topic["name"] for topic in system] == ["TBW102"]
 
 
+async def test_a_topic_shows_its_attributes_on_each_broker_group(client, register):
+    attributes = (("message.type", "FIFO"), ("replicate", "False"))
+    await register(topics=["scores"], attributes=attributes)
+    shared = (("share.mode", "SHARED"), ("share.timeShare", "true"))
+    await register(group="broker-b", topics=["scores"], attributes=shared)
+
+    alone, other = (await get(client, "/clusters/main/topics/scores"))["placements"]
+
+    assert (alone["message_type"], alone["share_mode"]) == ("FIFO", "PRIMARY")
+    assert (alone["is_time_shared"], alone["is_replicated"]) == (False, False)
+    assert (other["message_type"], other["share_mode"]) == (None, "SHARED")
+    assert (other["is_time_shared"], other["is_replicated"]) == (True, True)
+
+
 async def test_a_topic_shows_its_places_queues_and_route(client, register, name_server, sample):
     address = await register(topics=["orders"])
     members = GroupMembers("main", "broker-a", {0: address})

@@ -9,14 +9,19 @@ import pytest
 from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient
 from backend.brokers.requests.group_modes import Place
+from backend.db.brokers import BrokerRegistration
+from backend.domain.broker import DataVersion
 from backend.domain.election import ReplicaReport
 from backend.domain.operation import Author, Confirmation, OperationState
 from backend.domain.operation_errors import MasterReplaced
+from backend.domain.plan import CheckVerdict
+from backend.domain.topic import QueueSettings
 from backend.operations.actions.group_modes import SwitchBroker
 from backend.operations.engine import orders
 from backend.operations.engine.engine import run_operation
 from backend.operations.engine.kind import OperationContext, OperationRequest, StepRun
 from backend.rules.group_mode import GroupMode
+from backend.services.controller.registrations import RegisterBroker, register_broker
 from tests.integration.operations.crashing import Crash, World
 from tests.integration.services.controller_driver import ControllerDriver
 
@@ -137,3 +142,20 @@ async def test_no_broker_leaves_its_controller_once_another_master_was_elected(g
         context = replace(group.context, controller=controller)
         with pytest.raises(MasterReplaced, match=f"not {former} as planned: undo the operation"):
             await switch.do(run, context)
+
+
+async def test_an_election_warns_of_topics_that_only_the_present_master_has(group, database):
+    topics = {
+        "orders": QueueSettings(4, 4, 6),
+        "scores": QueueSettings(4, 4, 6, attributes=(("replicate", "False"),)),
+    }
+    registration = BrokerRegistration(0, "a:1", None, 10_000, DataVersion())
+    command = RegisterBroker("c", "g", registration, topics=topics)
+    await register_broker(command, database=database, clock=group.world.clock)
+
+    _, operation_id = await group.order()
+
+    checks = (await group.describe(operation_id)).plan.checks
+    [found] = [one for one in checks if one.name == "topics that are not replicated"]
+    assert found.verdict is CheckVerdict.WARN
+    assert "replicas have no messages of scores: all messages" in found.why

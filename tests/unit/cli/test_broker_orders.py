@@ -63,6 +63,7 @@ def ordered(server):
                 "message_type": None,
                 "share_mode": None,
                 "is_time_shared": None,
+                "is_replicated": True,
             },
         ),
         (

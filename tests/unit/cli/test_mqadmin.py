@@ -60,6 +60,14 @@ def translated(monkeypatch, server, capsys):
             f"topic create new --cluster {C} --ordered --message-type FIFO",
         ),
         (
+            f"updateTopic -c {C} -t new -a +replicate=False",
+            f"topic create new --cluster {C} --no-replicated",
+        ),
+        (
+            f"updateTopic -c {C} -t new -a +replicate=true",
+            f"topic create new --cluster {C} --replicated",
+        ),
+        (
             f"updateTopic -c {C} -t orders -a +share.mode=SHARED",
             f"topic set orders --cluster {C} --share-mode SHARED",
         ),
@@ -214,6 +222,8 @@ def test_a_command_is_written_in_regents_words(line, wanted, monkeypatch):
         (f"updateTopic -c {C} -t orders -u true", 2, "-u of mqadmin updateTopic has no counterp"),
         (f"updateTopic -c {C} -t orders -u true", 2, "next: RocketMQ's mqadmin can ask the brok"),
         (f"updateTopic -c {C} -t orders -a +a=b", 2, "next: RocketMQ's mqadmin can ask the brok"),
+        (f"updateTopic -c {C} -t orders -a +replicate=false", 2, "set when the topic is created"),
+        (f"updateTopic -c {C} -t new -a +replicate=no", 2, "the attribute +replicate=no can't be"),
         (f"updateTopic -c {C} -t orders -p 9", 2, "-p 9 is no permission"),
         ("updateBrokerConfig -k a -v b", 2, "-b must be given"),
         ("remappingStaticTopic -t orders", 2, "-b or -c must be given"),

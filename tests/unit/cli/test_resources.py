@@ -1,4 +1,4 @@
-"""What commands about consumer groups, clients and messages print, and what they ask for."""
+"""What commands about topics, consumer groups, clients and messages print, and what they ask for."""
 
 import json
 
@@ -326,3 +326,39 @@ def test_a_topic_is_followed_from_where_each_answer_ends(east, capsys, monkeypat
     first, second = asked(east)
     assert first == {"limit": "1", "from_latest": "true"}
     assert second["after"] == "k1"
+
+
+def test_a_topic_that_is_not_replicated_says_so(signed_in, capsys):
+    placement = {
+        "broker_group_name": "broker-a",
+        "read_queue_count": 8,
+        "write_queue_count": 8,
+        "readable": True,
+        "writable": True,
+        "inherited": False,
+        "is_ordered": False,
+        "message_type": "FIFO",
+        "share_mode": "PRIMARY",
+        "is_time_shared": False,
+        "is_replicated": False,
+    }
+    shared = {"broker_group_name": "broker-b", "message_type": None, "share_mode": "SHARED"}
+    shared |= {"is_time_shared": True, "is_replicated": True}
+    found = {
+        "name": "scores",
+        "kind": "normal",
+        "protection": None,
+        "messages_in_per_second": None,
+        "placements": [placement, placement | shared],
+        "queues": [],
+        "route": [],
+    }
+    signed_in.on("GET", "/clusters/east/topics/scores", found)
+
+    assert run(["topic", "get", "scores", "--cluster", "east"]) == 0
+
+    shown = capsys.readouterr().out
+    alone, other = (line for line in shown.splitlines() if line.startswith("broker-"))
+    assert alone.split()[-3:] == ["FIFO", "PRIMARY", "no"]
+    assert other.split()[-5:] == ["type", "SHARED,", "in", "turns", "yes"]
+    assert "not replicated on broker-a: messages are lost if another broker is master" in shown

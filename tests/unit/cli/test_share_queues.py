@@ -97,6 +97,7 @@ def test_incidents_say_what_they_are_about_and_how_they_ended(east, capsys):
         "cluster_name": "east",
         "broker": "broker-a-2",
         "kind": "cannot_store",
+        "explanation": "Replace its disk.",
         "epoch": 4,
         "position": 8192,
         "topic": None,
@@ -111,15 +112,27 @@ def test_incidents_say_what_they_are_about_and_how_they_ended(east, capsys):
     lease = store | {"id": 1, "kind": "lease_fenced", "outcome": None, "reason": None}
     lease |= {"topic": "orders", "queue_id": 3, "consumer_group_name": "billing"}
     lease |= {"resolved_at": "2026-01-01T12:00:01Z", "resolution": "lease_ended"}
-    east.on("GET", "/share-incidents", page(store, lease))
+    lease |= {"explanation": "Another member has a later lease."}
+    lost = lease | {"id": 4, "kind": "messages_lost", "topic": "scores", "epoch": 9}
+    lost |= {"queue_id": None, "consumer_group_name": None, "resolution": "topic_emptied"}
+    lost |= {"explanation": "Topic scores is not replicated. Send them again."}
+    east.on("GET", "/share-incidents", page(store, lease, lost, lost | {"id": 3}))
 
     assert run([*SHARE, "incidents", *WHERE, "--open"]) == ExitCode.DONE
 
-    first, second = capsys.readouterr().out.splitlines()[-2:]
+    table, *explained = capsys.readouterr().out.split("\n\n")
+    first, second, third, _ = table.splitlines()[-4:]
     for text in ("cannot_store", "record at 8192", "others_have_it", "now", "the disk failed"):
         assert text in first
     for text in ("lease_fenced", "billing orders/3", "lease_ended"):
         assert text in second
+    for text in ("messages_lost", "topic scores", "topic_emptied"):
+        assert text in third
+    assert explained[0] == "cannot_store: Replace its disk."
+    assert explained[2].splitlines() == [
+        "messages_lost: Topic scores is not replicated. Send them again.",
+        "  likewise: incident 3",
+    ]
 
 
 def test_messages_are_released_for_one_client_or_for_all_that_are_gone(east):

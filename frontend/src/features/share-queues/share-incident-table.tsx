@@ -5,10 +5,11 @@ import { StateMark } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
 import { formatDateTime } from '@/lib/format';
 import { type ShareIncident, subjectOf } from './share-queue';
+import classes from './share-queues.module.css';
 
 const column = columnsFor<ShareIncident>();
 
-/** What happened to members, what became of the record at the others, and how it ended. */
+/** What happened and what to do, what became of the record at the others, and how it ended. */
 export function ShareIncidentTable({ incidents }: { incidents: ShareIncident[] }) {
   const { t } = useTranslation();
   const columns = useMemo(
@@ -19,6 +20,12 @@ export function ShareIncidentTable({ incidents }: { incidents: ShareIncident[] }
           id: 'kind',
           header: t('shareIncidents.what'),
           meta: { wraps: true },
+          cell: ({ row: { original }, getValue }) => (
+            <>
+              {getValue()}
+              <p className={classes.explanation}>{original.explanation}</p>
+            </>
+          ),
         }),
         column.accessor(
           (one) => {

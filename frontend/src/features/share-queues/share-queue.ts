@@ -36,9 +36,10 @@ export function stateOf(queue: ShareQueue): { word: string; tone: StateTone } {
   return { word, tone: 'idle' };
 }
 
-/** What an incident is about: a record of the lane, or a share queue. */
+/** What an incident is about: a record of the lane, a topic, or a share queue. */
 export function subjectOf(incident: ShareIncident): { word: string; values: object } {
   const { topic, queueId, consumerGroupName: group, position } = incident;
   if (topic === null) return { word: 'shareIncidents.record', values: { position } };
+  if (queueId === null) return { word: 'shareIncidents.topic', values: { topic } };
   return { word: 'shareIncidents.queue', values: { queue: `${topic}/${queueId}`, group } };
 }

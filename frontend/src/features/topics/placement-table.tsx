@@ -1,3 +1,4 @@
+import type { TFunction } from 'i18next';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DataTable } from '@/components/data-table';
@@ -7,11 +8,16 @@ import type { TopicDetail } from './topic-detail';
 type Placement = TopicDetail['placements'][number];
 const column = columnsFor<Placement>();
 
+/** The word for a type of messages; RocketMQ knows types that Regent has no word for. */
+function typeText(t: TFunction, type: string | null): string {
+  return type === null ? t('placements.anyType') : t(`messageType.${type}`, { defaultValue: type });
+}
+
 /** Where the topic lies: its queues and permission on each broker group. */
 export function PlacementTable({ placements }: { placements: Placement[] }) {
   const { t } = useTranslation();
   const columns = useMemo(() => {
-    const yesNo = (id: 'readable' | 'writable' | 'isOrdered') =>
+    const yesNo = (id: 'readable' | 'writable' | 'isOrdered' | 'isReplicated') =>
       column.accessor((placement) => t(placement[id] ? 'word.yes' : 'word.no'), {
         id,
         header: t(`placements.${id}`),
@@ -29,6 +35,17 @@ export function PlacementTable({ placements }: { placements: Placement[] }) {
       yesNo('readable'),
       yesNo('writable'),
       yesNo('isOrdered'),
+      column.accessor(({ messageType }) => typeText(t, messageType), {
+        id: 'messageType',
+        header: t('placements.messageType'),
+        meta: { spare: true },
+      }),
+      column.accessor(({ shareMode }) => t(`shareMode.${shareMode}`), {
+        id: 'shareMode',
+        header: t('placements.shareMode'),
+        meta: { spare: true },
+      }),
+      yesNo('isReplicated'),
     ]);
   }, [t]);
   return (

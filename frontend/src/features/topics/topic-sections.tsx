@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Answered } from '@/components/answered';
 import { EmptyState } from '@/components/empty-state';
+import { Notice } from '@/components/notice';
 import { Panel } from '@/components/panel';
 import type { SegmentsView } from '@/components/segments-as';
 import { LogicalQueuesPanel } from './logical-queues-panel';
@@ -29,10 +30,21 @@ export function TopicSections(props: TopicSectionsProps) {
   const observed = <Answered atMs={observedAtMs} />;
   const query = useQuery(logicalQueuesOf(topic.clusterName, topic.name));
   // The queues of a static topic are the logical ones, at the broker groups that lead them.
+  const alone = topic.placements.filter(({ isReplicated }) => !isReplicated);
   const isStatic = Boolean(query.data?.data.logicalQueues);
   return (
     <>
       <TopicFacts topic={topic} />
+      {alone.length > 0 ? (
+        <Notice
+          tone="warn"
+          title={t('placements.unreplicated', {
+            groups: alone.map(({ brokerGroupName }) => brokerGroupName).join(', '),
+          })}
+        >
+          {t('placements.unreplicatedNext')}
+        </Notice>
+      ) : null}
       <div className={classes.pair}>
         <Panel
           title={t(isStatic ? 'placements.physical' : 'placements.title')}
