@@ -1,4 +1,4 @@
-"""What commands about topics, consumer groups, clients and messages print, and what they ask for."""
+"""What commands about topics, groups, clients and messages print, and what they ask for."""
 
 import json
 
