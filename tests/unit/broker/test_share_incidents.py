@@ -89,3 +89,19 @@ def test_a_broker_gives_up_its_lease_although_its_store_says_nothing_after_a_fai
         Broker._on_flush_failure(broker, OSError("the disk failed"))
 
     assert given_up == [True]
+
+
+def test_lost_messages_of_many_topics_are_named_in_several_heartbeats(incidents):
+    names = [f"t{number}" for number in range(2 * INCIDENT_COUNT_MAX + 1)]
+    for name in names:
+        incidents.note_lost(name, 3)
+
+    told = []
+    while incidents.is_due:
+        named = incidents.named()
+        assert len(named) <= INCIDENT_COUNT_MAX
+        told += [one.topic for one in named]
+        incidents.answered(named)
+
+    assert told == names
+    assert not incidents.is_disabled

@@ -9,6 +9,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -50,6 +51,9 @@ class ShareIncidents:
     _leases: deque[ShareIncidentBody] = field(
         default_factory=lambda: deque(maxlen=INCIDENT_COUNT_MAX - LASTING_COUNT_MAX)
     )
+    _lost: dict[tuple[str, int], ShareIncidentBody] = field(default_factory=dict)
+    """By topic and epoch."""
+
     _has_news: bool = False
     _reported: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -111,12 +115,18 @@ class ShareIncidents:
     def note_lost(self, topic_name: str, epoch: int) -> None:
         """Note that the messages of a topic were lost with its former master."""
         kind = IncidentKind.MESSAGES_LOST
-        self._leases.append(ShareIncidentBody(kind=kind, epoch=epoch, topic=topic_name))
+        self._lost[topic_name, epoch] = ShareIncidentBody(kind=kind, epoch=epoch, topic=topic_name)
         self._changed()
 
     def named(self) -> list[ShareIncidentBody] | msgspec.UnsetType:
-        """Return all incidents for a heartbeat; UNSET if the arbiter knows them."""
-        return [*self._lasting.values(), *self._leases] if self._has_news else msgspec.UNSET
+        """Return all incidents for a heartbeat; UNSET if the arbiter knows them.
+
+        Of many topics that lost their messages the next heartbeat names more.
+        """
+        if not self._has_news:
+            return msgspec.UNSET
+        named = [*self._lasting.values(), *self._leases]
+        return named + list(islice(self._lost.values(), INCIDENT_COUNT_MAX - len(named)))
 
     def answered(self, named: list[ShareIncidentBody] | msgspec.UnsetType) -> None:
         """Note that the arbiter has what a heartbeat named."""
@@ -125,8 +135,11 @@ class ShareIncidents:
         for one in named:
             if one in self._leases:
                 self._leases.remove(one)
+            elif one.kind == IncidentKind.MESSAGES_LOST and one.topic is not None:
+                self._lost.pop((one.topic, one.epoch), None)
         lasting = [one for one in named if one.position is not None]
-        self._has_news = bool(self._leases) or lasting != list(self._lasting.values())
+        is_more = bool(self._leases or self._lost)
+        self._has_news = is_more or lasting != list(self._lasting.values())
         self._reported.set()
         self._reported = asyncio.Event()
 
