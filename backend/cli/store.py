@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclopts import App
-from regent_engine import StoreError, Survey
+from regent_engine import LOCAL_DIR, StoreError, Survey
 
 from backend.cli import store_files, store_findings, store_log
 from backend.cli.output import bytes_text, print_json, print_line, print_table
@@ -62,6 +62,8 @@ def verify(
     in_use = store_files.is_in_use(paths)
     if in_use:
         print_note("a broker is using this store: what it writes meanwhile is not checked")
+    if (local := paths.root / LOCAL_DIR).is_dir():
+        print_note(f"messages of topics that are not replicated are in {local}: check it as well")
     survey = _survey(paths, settings, compares=True, is_in_use=in_use)
     findings = survey.findings()
     error = store_findings.unwell(findings, paths)

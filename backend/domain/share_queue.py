@@ -6,14 +6,7 @@ from enum import StrEnum
 from backend.domain.broker_name import BrokerName
 from backend.domain.queue_filter import QueueFilter
 from backend.domain.queue_lock import BrokerKey, Holder
-from backend.rules.attributes import PRIMARY_MODE, SHARED_MODE
-
-
-class ShareMode(StrEnum):
-    """Name who owns the share queues of a topic: the master, or any member in sync by lease."""
-
-    PRIMARY = PRIMARY_MODE
-    SHARED = SHARED_MODE
+from backend.domain.share_mode import ShareMode
 
 
 class ConsumeMode(StrEnum):

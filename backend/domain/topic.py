@@ -6,7 +6,7 @@ from enum import IntFlag, StrEnum
 from typing import Final
 
 from backend.domain.errors import InvalidName, InvalidTopicSettings
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from backend.rules.attributes import (
     MESSAGE_TYPE,
     REPLICATE,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from backend.domain.topic import READ_WRITE, Permission
 from backend.rules.attributes import MESSAGE_TYPE, SHARE_MODE, TIME_SHARE, is_replicated
 

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Annotated, Self
 
 from backend.domain.queue_lock import Holder
-from backend.domain.share_queue import ConsumeMode, ShareMessage, ShareMode, ShareQueue
+from backend.domain.share_mode import ShareMode
+from backend.domain.share_queue import ConsumeMode, ShareMessage, ShareQueue
 from backend.services.consumer_group.share_queues import ShareQueueDetail
 from backend.views.copying import Copied, copied
 from backend.views.field_texts import (

@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from backend.domain.protection import Protection
 from backend.domain.route import RouteEntry, TopicRoute
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from backend.domain.topic import Topic, TopicKind, TopicPlacement
 from backend.services.consumer_group.observations import QueueView
 from backend.views.copying import copied

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 
 import uvloop
 
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from tests.chaos.run import Outcome, Plan, run
 from tests.chaos.schedule import LONG_S_MIN, Kind
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from tests.chaos.journal import (
     Acknowledgement,
     Commit,

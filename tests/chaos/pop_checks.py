@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from tests.chaos.evidence import Breach, Evidence, Violation, number_of
 from tests.chaos.journal import Act, Delivery, Effect, Settlement
 from tests.chaos.stores import BrokerStore

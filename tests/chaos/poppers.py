@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from regent_engine import Command
 
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from backend.remoting import java_json
 from backend.remoting.bodies.shares import ShareQueuesBody
 from backend.remoting.request_code import RequestCode

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from tests.chaos import checker
 from tests.chaos.cluster import AGENTS, Cluster, Standing
 from tests.chaos.committer import GROUP as COMMITTING_GROUP
@@ -213,20 +213,15 @@ class Scene:
 
     async def judge(self) -> list[Violation]:
         """Let the cluster recover, stop it, and compare it with the journal."""
-        standing = await self.await_calm()
+        await self.await_calm()
         if self.committer is not None:
             await self.committer.close()
         if self.poppers is not None:
             await self.poppers.finish()
             await self.poppers.end_sharing()
-        await self._await_still_logs()
         check_is_judged(self.observation_counts())
-        elections = await self._elections()
+        standing, elections = await self._stop_brokers()
         await self.workload.close()
-        replicas = [agent for agent in AGENTS if agent != standing.master]
-        for agent in (*replicas, standing.master):
-            code = await asyncio.to_thread(self.cluster.agents[agent].stop)
-            assert code == 0, f"broker {agent} ended with {code} when told to stop"
         stores = {
             agent: read_store(self.cluster.directory / f"agent{agent}" / "store")
             for agent in AGENTS
@@ -249,6 +244,28 @@ class Scene:
                 share_mode=self.plan.share_mode,
             )
         )
+
+    async def _stop_brokers(self) -> tuple[Standing, dict[int, int]]:
+        """Stop all brokers, the master last; return the last standing, and all elections.
+
+        If this machine stands still meanwhile, another epoch begins, which a replica that is
+        stopped already lacks. Then all of them start again.
+        """
+        deadline_s = time.monotonic() + RECOVERY_S_MAX
+        while True:
+            standing = await self.await_standing(IN_SYNC)
+            await self._await_still_logs()
+            elections = await self._elections()
+            assert standing.master is not None
+            replicas = [agent for agent in AGENTS if agent != standing.master]
+            for agent in (*replicas, standing.master):
+                code = await asyncio.to_thread(self.cluster.agents[agent].stop)
+                assert code == 0, f"broker {agent} ended with {code} when told to stop"
+            if await self._elections() == elections:
+                return standing, elections
+            self.check(deadline_s, "another epoch began while the brokers were stopped")
+            for agent in AGENTS:
+                self.cluster.agents[agent].start()
 
     async def await_calm(self) -> Standing:
         """Let the cluster recover, send no more, and wait until all that was sent is shown."""

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from tests.chaos.cluster import ROOT
 from tests.chaos.schedule import Kind
 

@@ -111,6 +111,9 @@ log = structlog.get_logger()
 class Broker:
     """One running broker: its store, its tables and its services."""
 
+    name_servers: NameServers | None
+    """The links to name servers, set before its start."""
+
     container: OwnContainer | None = None
     """The container that it runs in, set before its start; None for a broker that is alone."""
 
@@ -153,8 +156,7 @@ class Broker:
         self.hot = self._build_hot_path()
         self.share_incidents, self.engine_links = ShareIncidents(self._log_epoch), EngineLinks(self)
         self.member_shares, self.shared_pops = MemberShares(self), SharedPops(self)
-        self.local_log = LocalLog(self)
-        self.name_servers: NameServers | None = None
+        self.local_log, self.name_servers = LocalLog(self), None
         # Replaced in a group of several brokers.
         self.membership: Membership = Alone(self)
         self._blocks: set[WriteBlock] = set()

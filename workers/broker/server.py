@@ -305,6 +305,7 @@ class BrokerServer:
         if self._lone is not None:
             self._lone.record()
         await broker.state.save_all()
+        await broker.local_log.wait_closed()
         outcome = await self._close_store()
         if self.sessions is not None:
             self.sessions.stop()

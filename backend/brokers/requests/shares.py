@@ -7,13 +7,13 @@ import msgspec
 
 from backend.brokers.asking import Request
 from backend.brokers.change import Change
+from backend.domain.share_mode import ShareMode
 from backend.domain.share_queue import (
     ConsumeMode,
     HeldShareQueue,
     HeldShareQueues,
     ShareMessage,
     ShareMessages,
-    ShareMode,
     ShareQueueName,
 )
 from backend.remoting import java_json

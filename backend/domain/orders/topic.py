@@ -10,7 +10,7 @@ from backend.domain.orders.parameter import (
     ClusterName,
     Parameter,
 )
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from backend.domain.topic_layout import MessageType, TopicLayout, TopicWish
 from backend.rules.attributes import REPLICATE
 from backend.rules.topic import CREATED_NAME_LENGTH_MAX, QUEUE_COUNT_MAX

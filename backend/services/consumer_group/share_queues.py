@@ -17,10 +17,10 @@ from backend.domain.names import check_cluster_name
 from backend.domain.operation_errors import BrokerSilent, ShareQueueNotFound
 from backend.domain.page import check_page_size
 from backend.domain.share_lease import ShareLease
+from backend.domain.share_mode import ShareMode
 from backend.domain.share_queue import (
     HeldShareQueues,
     ShareMessage,
-    ShareMode,
     ShareQueue,
     ShareQueueFilter,
     ShareQueueName,

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from backend.domain.share_queue import ShareMode, ShareQueueName
+from backend.domain.share_mode import ShareMode
+from backend.domain.share_queue import ShareQueueName
 from backend.remoting import java_json
 from backend.remoting.bodies.shares import ShareQueuesBody
 from backend.remoting.request_code import RequestCode

@@ -8,7 +8,8 @@ from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient
 from backend.clients.clock import SystemClock
 from backend.domain.share_lease import LEASE_TERMS
-from backend.domain.share_queue import ShareMode, ShareQueueFilter
+from backend.domain.share_mode import ShareMode
+from backend.domain.share_queue import ShareQueueFilter
 from backend.remoting.request_code import RequestCode
 from backend.services.consumer_group.share_queues import list_share_queues
 from tests.integration.broker.popping import ack, bodies, pop, pop_fields, popped

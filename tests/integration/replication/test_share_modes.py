@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from backend.domain.share_queue import ShareMode
+from backend.domain.share_mode import ShareMode
 from backend.services.share_queue.leases import hand_over_leases
 from tests.integration.replication.scripts import MEMBERS, Script
 

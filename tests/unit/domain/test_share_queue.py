@@ -5,12 +5,12 @@ import dataclasses
 import pytest
 
 from backend.domain.queue_lock import BrokerKey, Holder
+from backend.domain.share_mode import ShareMode
 from backend.domain.share_queue import (
     ConsumeMode,
     ConsumeSetting,
     HeldShareQueue,
     ShareMessage,
-    ShareMode,
     ShareQueue,
     ShareQueueFilter,
 )

@@ -3,7 +3,7 @@
 The rules are those of queue-ownership.md 4.8 (Q4). Topics, consumer groups, committed offsets and
 the state of share queues are in the replicated log as those of other topics; only the messages are
 not. So each master begins with the offsets of the one before. Where the messages are gone, it
-raises them to the first offset of its own epoch, and reports the loss.
+raises them to the first offset of the new log, and reports the loss.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import structlog
-from regent_engine import StoreError
+from regent_engine import LOCAL_DIR, StoreError
 
 from backend.remoting.bodies import TopicConfig
 from backend.remoting.response_code import ResponseCode
@@ -101,6 +101,20 @@ class LocalLog:
         if self._withdraw():
             self._closing = asyncio.get_running_loop().create_task(self._close(), name="close-log")
 
+    async def follow(self, epoch: int) -> None:
+        """Give the log up: another broker leads a later epoch, so its messages are lost."""
+        await self.wait_closed()
+        try:
+            async with self._opening:
+                await asyncio.to_thread(self._broker.store.give_up_local, epoch)
+        except StoreError as error:
+            log.warning("local_log_not_given_up", reason=str(error))
+
+    async def wait_closed(self) -> None:
+        """Wait until the log is closed, after `stand_down`."""
+        if self._closing is not None:
+            await self._closing
+
     def _withdraw(self) -> bool:
         """Refuse the requests for its topics; return whether they were served."""
         if not self._is_open:
@@ -182,7 +196,7 @@ class LocalLog:
 
     @property
     def _directory(self) -> Path:
-        return self._broker.settings.root_dir / "local"
+        return self._broker.settings.root_dir / LOCAL_DIR
 
     @property
     def _topic_names(self) -> list[str]:

@@ -280,6 +280,7 @@ class Controlled(OwnLocks):
         """Follow a master."""
         if self.master.is_leaving:
             return
+        await self._broker.local_log.follow(state.epoch)
         await self.replica.begin(self.own_id, state)
         self._broker.member_shares.follow()
         self.master.leave_if_damaged()

@@ -690,6 +690,8 @@ class Store:
 
         False if the log is new, and so of a generation, which is higher than those before.
         """
+    def give_up_local(self, epoch: int) -> None:
+        """Give up a closed second log, since another broker leads an epoch later than its last."""
     def first_offset(self, topic: str) -> int:
         """Return where the queues of a topic begin: 0 unless the topic is not replicated."""
     def end_local(self) -> None:
@@ -1023,6 +1025,9 @@ HEADER_SIZE_MAX: int
 
 IN_MEMORY_BYTES: int
 """A record so near the end of the log is most likely in memory, and is read at once."""
+LOCAL_DIR: str
+"""Where the log of the topics that are not replicated is, below the directory of the store."""
+
 LOCAL_START: int
 """The log positions of topics that are not replicated begin here."""
 

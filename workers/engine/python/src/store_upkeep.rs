@@ -185,6 +185,11 @@ impl Store {
         })
     }
 
+    fn give_up_local(&self, py: Python<'_>, epoch: i32) -> PyResult<()> {
+        self.0
+            .run(py, |store| Ok(store.give_up_local(epoch, now_ms())?))
+    }
+
     fn first_offset(&self, py: Python<'_>, topic: &str) -> PyResult<u64> {
         self.0.run(py, |store| Ok(store.first_offset(topic)))
     }

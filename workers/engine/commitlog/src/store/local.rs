@@ -23,8 +23,8 @@ use reign::{Reign, Void};
 /// The first position of the second log, at least: no replicated log grows so long.
 pub const LOCAL_START: u64 = 1 << 62;
 
-/// Below the directory of the store.
-const LOCAL_DIR: &str = "local";
+/// Where the second log is, below the directory of the store.
+pub const LOCAL_DIR: &str = "local";
 
 /// How many offsets of a queue belong to one generation: a queue that begins again in a later one never uses
 /// an offset for the second time.
@@ -217,6 +217,22 @@ impl Store {
         self.local
             .take()
             .map_or(Ok(()), |local| local.store.close())
+    }
+
+    /// Gives a second log up that is closed, since another broker leads a later epoch than it was used in. The next
+    /// [`Store::expire`] removes it.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn give_up_local(&self, epoch: i32, now_ms: i64) -> Result<(), StoreError> {
+        let root = self.config.root.join(LOCAL_DIR);
+        if self.local.is_some() || !root.exists() {
+            return Ok(());
+        }
+        match Reign::find(&root)? {
+            Some(reign) if reign.epoch >= epoch => Ok(()),
+            _ => self.put_away(&root, now_ms),
+        }
     }
 
     /// Moves a log to where the next [`Store::expire`] removes it: many files take a while.

@@ -390,3 +390,20 @@ fn a_store_that_takes_no_messages_opens_no_second_log() {
     let error = store.open_local(1, 1, NOW_MS).unwrap_err();
     assert!(matches!(error, StoreError::Closed), "{error}");
 }
+
+#[test]
+fn a_broker_that_follows_a_later_epoch_gives_the_log_up() {
+    let dir = tempdir();
+    let (mut store, _) = lead(dir.path(), 2);
+    put(&store, LOCAL, b"one");
+    store.give_up_local(3, NOW_MS).unwrap();
+    assert_eq!(bodies(&store, LOCAL), [b"one"], "it is open");
+    store.end_local().unwrap();
+
+    store.give_up_local(2, NOW_MS).unwrap();
+    assert!(dir.path().join("local").exists());
+    store.give_up_local(3, NOW_MS).unwrap();
+
+    assert!(!dir.path().join("local").exists());
+    store.give_up_local(4, NOW_MS).unwrap();
+}
