@@ -68,8 +68,6 @@ class LocalLog:
         if not self._topic_names:
             return
         try:
-            if self._note_error is not None:
-                raise self._note_error
             await self._begin(epoch)
         except (OSError, StoreError) as error:
             self._failure = (
@@ -131,6 +129,8 @@ class LocalLog:
             StoreError, OSError: the log can't be opened, or the state of a topic can't be recorded.
         """
         store = self._broker.store
+        if self._note_error is not None:
+            raise self._note_error
         async with self._opening:
             if self._is_open:
                 return

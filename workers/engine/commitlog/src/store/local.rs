@@ -120,11 +120,16 @@ impl Store {
             return Ok(());
         }
         if local.topics.write().remove(topic) {
-            let (min, end) = (local.store.min_position(), local.store.max_position());
-            Void::add(&local.store.config.root, topic, (min, end))?;
-            local.store.delete_queues_of(topic)?;
+            local.store.give_up_topic(topic)?;
         }
         Ok(())
+    }
+
+    /// Removes the queues of a topic that is no more, now and at each later opening.
+    fn give_up_topic(&self, topic: &str) -> Result<(), StoreError> {
+        let (min, end) = (self.min_position(), self.max_position());
+        Void::add(&self.config.root, topic, (min, end))?;
+        self.delete_queues_of(topic)
     }
 
     /// Notes that this broker leads an epoch, before it does. If another broker may have led since the second log
@@ -198,10 +203,11 @@ impl Store {
     ) -> Result<(), StoreError> {
         let topics: AHashSet<_> = topics.into_iter().map(String::into_boxed_str).collect();
         let mut store = local.0;
-        for queue in store.queues() {
-            if !topics.contains(&*queue.topic) {
-                store.delete_queues_of(&queue.topic)?;
-            }
+        let mut gone: Vec<_> = store.queues().into_iter().map(|it| it.topic).collect();
+        gone.retain(|topic| !topics.contains(topic.as_str()));
+        gone.dedup();
+        for topic in gone {
+            store.give_up_topic(&topic)?;
         }
         let topics = Arc::new(RwLock::new(topics));
         store.local_topics = Some(Arc::clone(&topics));

@@ -294,6 +294,11 @@ fn queues_of_topics_that_do_not_exist_are_removed() {
     begin_with(&mut store, 2, &[OTHER]);
 
     assert!(store.queues().is_empty());
+    store.close().unwrap();
+    drop(store);
+    fs::remove_dir_all(dir.path().join("local/consumequeue")).unwrap();
+    let (store, _) = lead(dir.path(), 3);
+    assert!(bodies(&store, LOCAL).is_empty(), "it was made again");
 }
 
 #[test]
