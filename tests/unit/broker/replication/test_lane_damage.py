@@ -22,7 +22,11 @@ def master():
         error.position = POSITION
         raise error
 
+    async def give_up_local_log(_epoch):
+        pass
+
     broker = SimpleNamespace(
+        local_log=SimpleNamespace(follow=give_up_local_log),
         shares=SimpleNamespace(lead=lead, stand_down=lambda: done.append("stands down")),
         share_incidents=SimpleNamespace(open=lambda kind, at, _why: done.append((kind, at))),
         copy_damaged=lambda at, _why: done.append(("leaves", at)),
