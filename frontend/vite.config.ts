@@ -40,7 +40,7 @@ export default defineConfig({
           include: ['src/**/*.test.tsx'],
           setupFiles: ['src/testing/setup.ts'],
           // A limit for what hangs: the roles of a whole page are counted out slowly, and cores shared.
-          testTimeout: 60_000,
+          testTimeout: 180_000,
         },
       },
     ],
