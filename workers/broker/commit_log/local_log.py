@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import structlog
-from regent_engine import LOCAL_DIR, StoreError
+from regent_engine import LOCAL_DIR, LOCAL_OFFSET_BITS, StoreError
 
 from backend.remoting.bodies import TopicConfig
 from backend.remoting.response_code import ResponseCode
@@ -22,9 +22,6 @@ from workers.broker.errors import Refusal
 
 if TYPE_CHECKING:
     from workers.broker.broker import Broker
-
-OFFSET_BITS: Final = 40
-"""A queue in a log of generation g begins at offset g << 40, or shortly behind it."""
 
 SHARE_COUNT_MAX: Final = 1 << 20
 
@@ -70,11 +67,14 @@ class LocalLog:
         try:
             await self._begin(epoch)
         except (OSError, StoreError) as error:
-            self._failure = (
-                f"its log can't be opened: {error}. Mend the cause, then restart the broker. To"
-                f" give all messages of such topics up, move {self._directory} away before that"
-            )
-            log.error("local_log_not_opened", reason=self._failure)  # noqa: TRY400 - complete
+            self._fail(error)
+
+    def _fail(self, error: OSError | StoreError) -> None:
+        self._failure = (
+            f"its log can't be opened: {error}. Mend the cause, then restart the broker. To give"
+            f" all messages of such topics up, move {self._directory} away before that"
+        )
+        log.error("local_log_not_opened", reason=self._failure)
 
     async def make_ready(self, attributes: Mapping[str, str]) -> None:
         """Open the log before the first topic whose messages it gets.
@@ -150,7 +150,7 @@ class LocalLog:
             self._is_open, self._failure = True, None
             for name in self._topic_names:
                 # One may have come meanwhile.
-                store.set_local(name, True)  # noqa: FBT003 - as the engine has it
+                self.topic_changed(name, self._broker.topics.find(name))
                 self._broker.serve_topic(name)
 
     def _generation(self, epoch: int) -> int:
@@ -166,7 +166,7 @@ class LocalLog:
             for offset in offsets.of_topic(group, name).values()
         )
         highest = max(committed, default=0)
-        return max(epoch, (highest >> OFFSET_BITS) + 1 if highest else 0)
+        return max(epoch, (highest >> LOCAL_OFFSET_BITS) + 1 if highest else 0)
 
     def _resume(self, name: str, epoch: int, *, is_kept: bool) -> None:
         """Let groups continue where the log has messages, and report a loss."""

@@ -1028,6 +1028,9 @@ IN_MEMORY_BYTES: int
 LOCAL_DIR: str
 """Where the log of the topics that are not replicated is, below the directory of the store."""
 
+LOCAL_OFFSET_BITS: int
+"""An offset in a log of generation g is g << this, or somewhat higher."""
+
 LOCAL_START: int
 """The log positions of topics that are not replicated begin here."""
 

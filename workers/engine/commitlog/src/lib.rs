@@ -101,7 +101,7 @@ pub use recovery_report::RecoveryReport;
 pub use store::Store;
 pub use store::copy::{LogSlice, UNIT_HEAD_SIZE, unit_size};
 pub use store::front::FrontSegment;
-pub use store::local::{LOCAL_DIR, LOCAL_START, LocalStore};
+pub use store::local::{LOCAL_DIR, LOCAL_OFFSET_BITS, LOCAL_START, LocalStore};
 pub use store::retention::{Expired, Retention};
 pub use store::search::KeySearch;
 pub use store::slices::RecordSlices;

@@ -48,6 +48,7 @@ mod regent_engine {
         module.add("PARKED_COUNT_MAX", regent_hotpath::PARKED_COUNT_MAX)?;
         module.add("PARKED_MS_MAX", regent_hotpath::PARKED_MS_MAX)?;
         module.add("LOCAL_DIR", regent_commitlog::LOCAL_DIR)?;
+        module.add("LOCAL_OFFSET_BITS", regent_commitlog::LOCAL_OFFSET_BITS)?;
         module.add("LOCAL_START", regent_commitlog::LOCAL_START)?;
         module.add("PROPERTIES_SIZE_MAX", PROPERTIES_SIZE_MAX)?;
         module.add("SHARE_VERSION_MAX", regent_share::VERSION)?;

@@ -26,9 +26,9 @@ pub const LOCAL_START: u64 = 1 << 62;
 /// Where the second log is, below the directory of the store.
 pub const LOCAL_DIR: &str = "local";
 
-/// How many offsets of a queue belong to one generation: a queue that begins again in a later one never uses
-/// an offset for the second time.
-const OFFSETS_OF_GENERATION: u64 = 1 << 40;
+/// An offset of a queue without these bits is the generation of its log: a queue that begins again in a later one
+/// never uses an offset for the second time.
+pub const LOCAL_OFFSET_BITS: u32 = 40;
 
 /// Later generations share the offsets of this one.
 const GENERATION_MAX: u64 = 1 << 18;
@@ -252,7 +252,7 @@ impl Store {
     fn local_config(&self, root: &Path, generation: u64) -> StoreConfig {
         // Of whole files: a queue that begins within one begins with fillers.
         let entries_of_file = self.config.queue_file_size_bytes / ENTRY_BYTES;
-        let first = generation.min(GENERATION_MAX) * OFFSETS_OF_GENERATION;
+        let first = generation.min(GENERATION_MAX) << LOCAL_OFFSET_BITS;
         StoreConfig {
             root: root.to_path_buf(),
             commit_log_dir: None,
