@@ -97,15 +97,15 @@ up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port 
 
 ##  Check
 
-FAST := test-fast check-python
-BUSY := check-console check-engine
+FAST := check-console test-fast check-python
+BUSY := check-engine
 CLUSTERS := test-cluster test-integration
 DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
 .PHONY: test soak check $(FAST) $(BUSY) $(CLUSTERS) check-docker
-# Tests with clusters wait for a third of their time. Parts that never wait take that time at a lower
-# priority, so they delay no heartbeat.
+# Tests with clusters wait for a third of their time. The tests of the engine take that time at a lower
+# priority, so they delay no heartbeat. Pages of the console would wait for processors until tests fail.
 test: ## Run every check there is (about 17 minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop

@@ -4,7 +4,7 @@ One file for each noun, in tests/unit/cli/help, at a width of 100 and without co
 """
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -12,22 +12,16 @@ from unittest.mock import patch
 
 from rich.console import Console
 
-from backend.cli.app import app, find_command, run
+from backend.cli import usage
+from backend.cli.app import app, run
 
 FOLDER = Path(__file__).resolve().parent / "unit" / "cli" / "help"
 WIDTH = 100
 
 
-def commands(path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def commands() -> list[tuple[str, ...]]:
     """Give the words of every command and noun, each by its first name."""
-    level, seen = find_command(path), set()
-    for name in level:
-        command = level[name]
-        if name.startswith("-") or id(command) in seen:
-            continue
-        seen.add(id(command))
-        yield (*path, name)
-        yield from commands((*path, name))
+    return [path for path, _ in usage.commands(app)]
 
 
 def help_of(path: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@
 import inspect
 import re
 import shlex
+from collections.abc import Iterator
 from functools import reduce
 from typing import Final
 
@@ -16,8 +17,21 @@ from cyclopts import (
 )
 
 from backend.cli.errors import CommandError, ExitCode
+from backend.cli.mqadmin.stock import stock_commands
 
 _MEANT: Final = re.compile(r'Did you mean "?(?P<name>[\w-]+)"?\?')
+_VERBS_ELSEWHERE: Final = {
+    "show": "get",
+    "describe": "get",
+    "info": "get",
+    "ls": "list",
+    "add": "create",
+    "new": "create",
+    "rm": "delete",
+    "remove": "delete",
+}
+"""Verbs of other command lines, and those of this one."""
+_MEANT_MAX: Final = 3
 
 
 def usage_error(error: CycloptsError, app: App) -> CommandError:
@@ -30,11 +44,45 @@ def usage_error(error: CycloptsError, app: App) -> CommandError:
         next_step = f"{command} … -o json, or {next_step}"
     elif line := _getting(error, app):
         why, next_step = f"did you mean {line}?", f"{line}, or {next_step}"
+    elif isinstance(error, UnknownCommandError):
+        if lines := _meant_commands(error, app):
+            some = ", ".join(lines[:_MEANT_MAX])
+            why = f"did you mean {some}{', …' if len(lines) > _MEANT_MAX else ''}?"
+            next_step = f"{lines[0]} --help, or {next_step}"
     elif meant := _MEANT.search(str(error)):
         why = f"did you mean {meant['name']}?"
-        if isinstance(error, UnknownCommandError):
-            next_step = f"{command} {meant['name']}, or {next_step}"
     return CommandError(what, why=why, next_step=next_step, exit_code=ExitCode.USAGE)
+
+
+def commands(app: App, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], App]]:
+    """Give every command and noun with its words, each by its first name; import all of them."""
+    seen = set()
+    for name in app:
+        command = app[name]
+        if name.startswith("-") or id(command) in seen:
+            continue
+        seen.add(id(command))
+        yield (*path, name), command
+        yield from commands(command, (*path, name))
+
+
+def _meant_commands(error: UnknownCommandError, app: App) -> list[str]:
+    """Write the commands that an unknown word may mean."""
+    word, chain = (error.unused_tokens or ("",))[0], error.command_chain or ()
+    level = reduce(App.__getitem__, chain, app)
+    if _VERBS_ELSEWHERE.get(word) in set(level):
+        return [shlex.join(("regent", *chain, _VERBS_ELSEWHERE[word]))]
+    all_commands = list(commands(app))
+    named = [path for path, _ in all_commands if path[-1] == word]
+    if not named and word in stock_commands():
+        named = [("mqadmin", word)]
+    if not named:
+        mention = re.compile(rf"\b{re.escape(word)}s?\b", re.IGNORECASE)
+        nouns = (it for it in all_commands if it[0][:-1] == chain and it[1].default_command is None)
+        named = [path for path, noun in nouns if mention.search(noun.help or "")]
+    if not named and (near := _MEANT.search(str(error))):
+        named = [(*chain, near["name"])]
+    return [shlex.join(("regent", *path)) for path in named]
 
 
 def _describe(error: CycloptsError, command: str) -> tuple[str, str | None]:

@@ -31,7 +31,7 @@ window.matchMedia = (query: string) =>
     removeListener: () => undefined,
   }) as unknown as MediaQueryList;
 
-// A first page loads its code on the way; slow machines share their cores.
-configure({ asyncUtilTimeout: 20_000 });
+// A limit for what hangs: a first page loads its code on the way, and slow machines share their cores.
+configure({ asyncUtilTimeout: 60_000 });
 
 afterEach(() => cleanup());

@@ -11,9 +11,10 @@ from backend.api.graphql.schema import build_schema
 from backend.api.known_parameters import check_parameters
 from backend.api.permissions import check_permission
 from backend.api.rest import list_routes
+from backend.cli.app import find_command
 from backend.domain.access import Permission
 from backend.operations.engine.known_kinds import KINDS
-from tests.cli_help import commands, find_command
+from tests.cli_help import commands
 
 READING = {
     Permission.IDENTIFY,

@@ -6,11 +6,11 @@ from itertools import takewhile
 
 import pytest
 
-from backend.cli.app import reflow, run
+from backend.cli.app import find_command, reflow, run
 from backend.cli.errors import CommandError, ExitCode
 from backend.cli.rest import LISTS
 from backend.domain.errors import ErrorKind
-from tests.cli_help import FOLDER, commands, find_command, pages
+from tests.cli_help import FOLDER, commands, pages
 from tests.domain_errors import every_error
 
 COMPARE = """
@@ -140,13 +140,37 @@ TOPIC_HELP = "regent topic create --help"
             "did you mean --queues?",
             TOPIC_HELP,
         ),
-        ("topic show", "regent topic has no command 'show'", None, "regent topic --help"),
         (
             "topicz list",
             "regent has no command 'topicz'",
-            "did you mean topic?",
-            "regent topic, or regent --help",
+            "did you mean regent topic?",
+            "regent topic --help, or regent --help",
         ),
+        (
+            "topic show",
+            "regent topic has no command 'show'",
+            "did you mean regent topic get?",
+            "regent topic get --help, or regent topic --help",
+        ),
+        (
+            "elect broker-a",
+            "regent has no command 'elect'",
+            "did you mean regent controller elect?",
+            "regent controller elect --help, or regent --help",
+        ),
+        (
+            "master elect broker-a",
+            "regent has no command 'master'",
+            "did you mean regent controller?",
+            "regent controller --help, or regent --help",
+        ),
+        (
+            "updateTopic -n localhost:9876",
+            "regent has no command 'updateTopic'",
+            "did you mean regent mqadmin updateTopic?",
+            "regent mqadmin updateTopic --help, or regent --help",
+        ),
+        ("xyzzy", "regent has no command 'xyzzy'", None, "regent --help"),
         (
             "broker list --output xml",
             'invalid value "xml" for --output',
