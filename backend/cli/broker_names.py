@@ -1,8 +1,9 @@
 """Find the named broker: by its name, or by its broker group and an id."""
 
-from typing import Annotated, Final
+from collections.abc import Iterable
+from typing import Annotated, Any, Final, Self
 
-from cyclopts import Parameter, validators
+from cyclopts import CoercionError, Parameter, validators
 
 from backend.cli.clusters import cluster_path
 from backend.cli.errors import CommandError, ExitCode
@@ -16,6 +17,42 @@ MASTER_ID: Final = 0
 """This id selects the present master of a group."""
 
 OwnId = Annotated[int | None, Parameter(name="--broker", validator=validators.Number(gte=0))]
+
+
+class BrokerId(int):
+    """The id of a broker of a named group, typed as a number or as the name of the broker."""
+
+    broker_group_name: str | None
+
+    def __new__(cls, text: str) -> Self:
+        """Read the text.
+
+        Raises:
+            CoercionError: the text is neither an id nor the name of a broker.
+        """
+        try:
+            name = None if text.isdecimal() else BrokerName.parse(text)
+        except InvalidName as error:
+            raise CoercionError(msg=str(error)) from error
+        made = super().__new__(cls, text if name is None else name.own_id)
+        made.broker_group_name = None if name is None else name.broker_group_name
+        return made
+
+
+def check_group(broker_group_name: str, ids: Iterable[Any]) -> None:
+    """Check that brokers given by name are of the named broker group.
+
+    Raises:
+        CommandError: a broker is of another group.
+    """
+    for one in ids:
+        if isinstance(one, BrokerId) and one.broker_group_name not in {None, broker_group_name}:
+            named = BrokerName(one.broker_group_name or "", one)
+            raise CommandError(
+                f"{named} is no broker of the group {broker_group_name}",
+                next_step=f"regent replica get {broker_group_name}",
+                exit_code=ExitCode.USAGE,
+            )
 
 
 def find_broker(client: RestClient, cluster: str, text: str, own_id: int | None) -> BrokerName:

@@ -36,7 +36,7 @@ def elect_master(given: Given) -> Mapping[str, Any]:
 
     Examples:
         regent controller elect broker-a --broker 2 --dry-run
-        regent controller elect broker-a --broker 2
+        regent controller elect broker-a --broker broker-a-2
         regent controller elect broker-a --broker 2 --yes --reason "planned work"
         regent controller elect broker-a --broker 2 --accept-loss --dry-run
     """
@@ -92,7 +92,7 @@ def forget_replicas(given: Given) -> Mapping[str, Any]:
     own={
         "broker_ids": option_of(
             field_of(AdoptReplicas, "broker_ids"),
-            text="Id of a broker to adopt. Default: all waiting brokers. Repeatable.",
+            text="Id or name of a broker to adopt. Default: all waiting brokers. Repeatable.",
         )
     },
     cluster_text=("Name of the cluster. Default: the only cluster with waiting brokers."),

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter, validators
 
+from backend.cli.broker_names import BrokerId, check_group
 from backend.cli.clusters import ClusterName, choose_cluster
 from backend.cli.orders import Ordering, order_change
 from backend.cli.reader import print_note
@@ -23,6 +24,8 @@ from backend.domain.orders.parameter import Field, fields_of, kind_name
 
 REQUIRED: Final = inspect.Parameter.empty
 CLUSTER_TEXT: Final = "Name of the cluster. Default: the only cluster."
+BROKER_IDS: Final = frozenset({"broker_id", "broker_ids", "master_id"})
+"""The fields with brokers of the broker group that an order names."""
 PLANNED: Final = ("cluster", "ordering", "options")
 """The options of every command that orders an operation."""
 
@@ -140,6 +143,9 @@ def acts(
                 name: [] if value is None and name in lists else value
                 for name, value in ((names[word], value) for word, value in typed.items())
             }
+            for name in BROKER_IDS & values.keys():
+                ids = values[name] if name in lists else [values[name]]
+                check_group(values["broker_group_name"], ids)
             is_json = options.output == "json"
             with connect(options) as client:
                 given = Given(client, values, cluster, ordering, is_json)
@@ -174,8 +180,10 @@ def option_of(field: Field, **changes: Any) -> Option:
     elif kind is int:
         # A bound of 64 bits is no useful help for a user.
         high = None if field.is_long else about.bounds.high
+        if field.name in BROKER_IDS:
+            kind, text = BrokerId, text.replace("Id of", "Id or name of")
         kind = Annotated[
-            int, Parameter(validator=validators.Number(gte=about.bounds.low, lte=high))
+            kind, Parameter(validator=validators.Number(gte=about.bounds.low, lte=high))
         ]
     if field.is_list:
         text = f"{text} Repeatable."

@@ -163,7 +163,10 @@ def test_an_election_is_planned_shown_confirmed_and_awaited(east, capsys):
     ]
 
 
-@pytest.mark.parametrize(("options", "broker_id"), [(["--broker", "2"], 2), (["--clear"], None)])
+@pytest.mark.parametrize(
+    ("options", "broker_id"),
+    [(["--broker", "2"], 2), (["--broker", "broker-a-2"], 2), (["--clear"], None)],
+)
 def test_a_preference_is_ordered_for_a_broker_or_for_none(east, options, broker_id):
     assert run([*PREFER, *options, "--yes", "--reason", "r"]) == 0
 
@@ -178,6 +181,20 @@ def test_a_preference_is_ordered_for_a_broker_or_for_none(east, options, broker_
 def test_a_preference_names_a_broker_or_none(east, capsys, options):
     assert run([*PREFER, *options]) == 2
     assert "--broker or --clear" in capsys.readouterr().err
+    assert not sent(east)
+
+
+@pytest.mark.parametrize(
+    ("broker", "what"),
+    [
+        ("broker-b-2", "error: broker-b-2 is no broker of the group broker-a"),
+        ("two", "error: invalid value for --broker: broker 'two' is not the name of a"),
+        ("0", 'error: invalid value "0" for --broker'),
+    ],
+)
+def test_a_broker_of_a_group_is_given_by_id_or_by_name(east, capsys, broker, what):
+    assert run([*PREFER, "--broker", broker]) == 2
+    assert capsys.readouterr().err.startswith(what)
     assert not sent(east)
 
 
@@ -317,7 +334,7 @@ def test_without_waiting_the_operation_goes_on_by_itself(east, capsys):
 
 
 def test_all_who_wait_are_adopted_unless_some_are_chosen(east):
-    chosen = ["--broker", "2", "--master", "2", "--least-epoch", "7", "--accept-loss"]
+    chosen = ["--broker", "broker-a-2", "--master", "2", "--least-epoch", "7", "--accept-loss"]
 
     assert run([*ADOPT, *WITH_REASON]) == 0
     assert run([*ADOPT, *chosen, *WITH_REASON]) == 0
