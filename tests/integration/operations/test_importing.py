@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from sqlalchemy import text
 
 from backend.domain.logical_queue.errors import QueueChangeRefused, QueueMappingBroken
 from backend.domain.logical_queue.stock_json import decode_plan_file, encode_plan_file
@@ -13,6 +12,7 @@ from backend.operations.engine import following
 from backend.services.logical_queue.importing import export_topic
 from tests.integration.operations.agents import ANNA, CLUSTER
 from tests.integration.operations.test_static_topics import NOT_LEADER, A, B, T, Topic
+from tests.lost_rows import forget_rows
 
 
 @pytest.fixture
@@ -28,8 +28,7 @@ async def export(topic):
 
 
 async def wipe(agents):
-    async with agents.database.begin() as connection:
-        await connection.execute(text("TRUNCATE static_topics, logical_queue_changes CASCADE"))
+    await forget_rows(agents.database, "static_topics", "logical_queue_changes")
 
 
 async def bring_in(topic, document=None, **more):

@@ -22,6 +22,7 @@ from tests.compiled_statements import opened_database
 from tests.integration.operations.agents import CLUSTER, running_agents
 from tests.integration.operations.crashing import Crash
 from tests.integration.operations.test_static_topics import A, B, Topic
+from tests.lost_rows import forget_rows
 from tests.waiting import eventually
 
 SYSTEM_BUSY = 2
@@ -257,8 +258,7 @@ async def test_a_difference_that_lasts_is_a_finding_and_ends_with_it_l9_l67(topi
 
 async def test_a_mapping_without_rows_is_a_difference_too(topic, agents):
     await topic.create(4)
-    async with agents.database.begin() as connection:
-        await connection.execute(text("TRUNCATE static_topics, logical_queue_changes CASCADE"))
+    await forget_rows(agents.database, "static_topics", "logical_queue_changes")
 
     assert await topic.check_all() == CheckOutcome(1, 1, 0)
 

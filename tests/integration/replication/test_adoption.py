@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from sqlalchemy import text
 
 from backend.domain.adoption import EPOCHS_SKIPPED, AdoptionOrder
 from backend.domain.cluster_scope import EVERYWHERE
@@ -12,6 +11,7 @@ from backend.services.controller import adoptions
 from backend.services.controller.adoptions import AdoptionRequest
 from backend.services.controller.group_changes import BrokerGroupName
 from tests.integration.replication.conftest import GROUP, read_all
+from tests.lost_rows import forget_rows
 from tests.waiting import PATIENCE_S
 
 NAME = BrokerGroupName(GROUP, "TestCluster")
@@ -22,8 +22,7 @@ def lose_group(database):
     """Make Postgres as empty as one that was restored without the groups."""
 
     async def lose():
-        async with database.begin() as connection:
-            await connection.execute(text("TRUNCATE replica_groups, replica_group_changes CASCADE"))
+        await forget_rows(database, "replica_groups", "replica_group_changes")
 
     return lose
 

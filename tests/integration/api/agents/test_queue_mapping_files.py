@@ -1,10 +1,10 @@
 """A static topic is written as a mapping file over both doors, and restored from it over one."""
 
 import pytest
-from sqlalchemy import text
 
 from tests.integration.api.agents.conftest import CLUSTER
 from tests.integration.api.ordering import OPS
+from tests.lost_rows import forget_rows
 
 PATH = f"/clusters/{CLUSTER}/topics/bills/queue-mapping-file"
 GRAPH = """{ queueMappingFile(clusterName: "c", topicName: "bills") {
@@ -38,8 +38,7 @@ async def test_a_topic_is_restored_from_the_file_that_both_doors_show(get, ask, 
         "kind": "CREATE_OR_UPDATE",
         "document": found["document"],
     }
-    async with database.begin() as connection:
-        await connection.execute(text("TRUNCATE static_topics, logical_queue_changes CASCADE"))
+    await forget_rows(database, "static_topics", "logical_queue_changes")
     await get(PATH, status=404)
     restored = await order("import_static_topic", **BILLS, document=found["document"])
     assert restored["state"] == "done", restored
