@@ -3,7 +3,8 @@
 Usage: `python -m tests.soak [--all] [PART …]`. Without a part it runs the parts that have not
 passed with the present code, so an interrupted run continues; with `--all` it runs every part. A
 part that fails does not stop the others. Two parts with clusters run at once, and beside them one
-that only computes, at a lower priority. The output of a part is shown once it is over, and kept as
+that only computes, at a lower priority. Parts that judge durations follow, one by one: they need
+the machine for themselves. The output of a part is shown once it is over, and kept as
 `build/soak/PART.log`; that of a single part is shown as it comes. The variable of a part sets
 another amount than the default. `make test` runs a short form of each.
 """
@@ -42,13 +43,6 @@ CARGO_TEST_SCHEDULES: Final = (
 )
 ALL_CASES: Final = "REGENT_ALL_CASES"
 """The variable that makes a test run all of its cases. Each part sets it."""
-CASE_FILES: Final = tuple(
-    str(path.relative_to(ROOT))
-    for path in sorted((ROOT / "tests").rglob("test_*.py"))
-    if re.search(
-        "^from tests.long_form import|newest_client|CLIENT_VERSIONS", path.read_text(), re.MULTILINE
-    )
-)
 KEPT: Final = ROOT / "build/soak"
 """Has the last result of each part."""
 CLUSTER_PARTS_AT_ONCE: Final = 2
@@ -71,6 +65,9 @@ class Part:
     only_computes: bool = False
     """It waits for nothing, so it runs at a lower priority."""
 
+    judges_durations: bool = False
+    """On a busy machine it fails, so it runs alone."""
+
     @property
     def amount(self) -> int:
         """Give the amount of the environment, or the default one."""
@@ -81,7 +78,7 @@ class Part:
         return self.what.format(f"{amount:,}".replace(",", " "))
 
 
-PARTS: Final = (
+PARTS_OF_ONE_KIND: Final = (
     Part(
         "miri",
         "tests that map no file, in Miri: fuzzing for {} s at each entry point",
@@ -190,18 +187,12 @@ PARTS: Final = (
         (sys.executable, "-m", "tests.chaos.special"),
     ),
     Part(
-        "cases",
-        "all cases of the tests of which `make test` runs a few",
-        ALL_CASES,
-        1,
-        (*PYTEST, "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", *CASE_FILES),
-    ),
-    Part(
         "queues",
         "{} logical queues that move under load of each stock client",
         "REGENT_MOVING_QUEUES",
         100,
         (*PYTEST, "-s", "tests/interop/test_static_topics.py"),
+        judges_durations=True,
     ),
     Part(
         "moves",
@@ -285,6 +276,30 @@ PARTS: Final = (
 """The parts that take longest come first."""
 
 
+def _case_files() -> list[str]:
+    """List the files with cases that no other part runs."""
+    has_cases = re.compile(
+        "^from tests.long_form import|newest_client|CLIENT_VERSIONS", re.MULTILINE
+    )
+    whole = [one.command for one in PARTS_OF_ONE_KIND if "-k" not in one.command]
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    named = (str(one.relative_to(ROOT)) for one in files if has_cases.search(one.read_text()))
+    return [name for name in named if not any(name in command for command in whole)]
+
+
+PARTS: Final = (
+    *PARTS_OF_ONE_KIND,
+    Part(
+        "cases",
+        "all cases of the tests of which `make test` runs a few",
+        ALL_CASES,
+        1,
+        (*PYTEST, "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", *_case_files()),
+        judges_durations=True,
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a part ended.
@@ -355,10 +370,18 @@ def _code() -> str:
 def _run_all(parts: Sequence[Part], folder: Path) -> None:
     """Run parts, and keep how each ended."""
     folder.mkdir(parents=True, exist_ok=True)
+    _run_together([part for part in parts if not part.judges_durations], folder, len(parts))
+    for part in parts:
+        if part.judges_durations:
+            _run(part, folder, is_alone=len(parts) == 1)
+
+
+def _run_together(parts: Sequence[Part], folder: Path, count: int) -> None:
+    """Run some of so many parts beside one another."""
     with ThreadPoolExecutor(1) as computing, ThreadPoolExecutor(CLUSTER_PARTS_AT_ONCE) as others:
         pools = (others, computing)
         runs = [
-            pools[part.only_computes].submit(_run, part, folder, is_alone=len(parts) == 1)
+            pools[part.only_computes].submit(_run, part, folder, is_alone=count == 1)
             for part in parts
         ]
         try:

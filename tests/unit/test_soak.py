@@ -192,3 +192,26 @@ def test_a_part_that_only_computes_has_a_lower_priority(capfd: Output, tmp_path:
 
     lower = min(os.nice(0) + 10, 19)
     assert f"priority {lower}" in capfd.readouterr().out.splitlines()
+
+
+def test_a_part_that_judges_durations_runs_alone_after_the_others(tmp_path: Path):
+    shows = "import time; print(time.monotonic()); time.sleep(0.2); print(time.monotonic())"
+    command = (sys.executable, "-c", shows)
+    names = {"first": True, "second": False, "third": True, "fourth": False}
+
+    main(
+        [],
+        [
+            Part(name, "{}", "REGENT_TEST_AMOUNT", 1, command, judges_durations=judges)
+            for name, judges in names.items()
+        ],
+        tmp_path,
+    )
+
+    spans = {name: (tmp_path / f"{name}.log").read_text().split() for name in names}
+    together_s = max(float(spans[name][1]) for name in ("second", "fourth"))
+    (first_begun_s, first_ended_s), (third_begun_s, _) = (
+        map(float, spans[name]) for name in ("first", "third")
+    )
+    assert together_s <= first_begun_s
+    assert first_ended_s <= third_begun_s
