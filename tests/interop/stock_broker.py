@@ -53,6 +53,10 @@ class StockNameServer:
         await _kill(self.process)
 
 
+WAITING_KINDS: Final = ("Send", "Pull", "LitePull", "Heartbeat", "Transaction", "Ack")
+"""The requests that a stock broker keeps in a queue each."""
+
+
 @dataclass
 class StockBroker:
     """One broker of the group g in the cluster c, in a separate directory."""
@@ -137,6 +141,8 @@ class StockBroker:
             "haSendHeartbeatInterval": 1_000,
             # It learns where its master replicates from what name servers answer.
             "registerNameServerPeriod": 10_000,
+            # It refuses what waits longer for a thread, by default 0.2 s: a busy machine is slower.
+            **{f"waitTimeMillsIn{kind}Queue": 60_000 for kind in WAITING_KINDS},
         }
 
 
