@@ -37,7 +37,7 @@ final class TransactionScenario implements TransactionListener {
     }
 
     private void sendAndConsume(Arguments arguments) throws Exception {
-        TransactionMQProducer producer = new TransactionMQProducer("interop-transactions");
+        TransactionMQProducer producer = new TransactionMQProducer("interop-" + topic);
         Clients.configure(producer, arguments, "transactions");
         producer.setTransactionListener(this);
         producer.start();
