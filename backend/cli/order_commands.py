@@ -143,9 +143,9 @@ def acts(
                 name: [] if value is None and name in lists else value
                 for name, value in ((names[word], value) for word, value in typed.items())
             }
-            for name in BROKER_IDS & values.keys():
-                ids = values[name] if name in lists else [values[name]]
-                check_group(values["broker_group_name"], ids)
+            if group := values.get("broker_group_name"):
+                for name in BROKER_IDS & values.keys():
+                    check_group(group, values[name] if name in lists else [values[name]])
             is_json = options.output == "json"
             with connect(options) as client:
                 given = Given(client, values, cluster, ordering, is_json)

@@ -17,7 +17,6 @@ from cyclopts import (
 )
 
 from backend.cli.errors import CommandError, ExitCode
-from backend.cli.mqadmin.stock import stock_commands
 
 _MEANT: Final = re.compile(r'Did you mean "?(?P<name>[\w-]+)"?\?')
 _VERBS_ELSEWHERE: Final = {
@@ -68,6 +67,8 @@ def commands(app: App, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 
 def _meant_commands(error: UnknownCommandError, app: App) -> list[str]:
     """Write the commands that an unknown word may mean."""
+    from backend.cli.mqadmin.stock import stock_commands  # noqa: PLC0415 - only errors need it
+
     word, chain = (error.unused_tokens or ("",))[0], error.command_chain or ()
     level = reduce(App.__getitem__, chain, app)
     if _VERBS_ELSEWHERE.get(word) in set(level):
