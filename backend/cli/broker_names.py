@@ -22,7 +22,7 @@ OwnId = Annotated[int | None, Parameter(name="--broker", validator=validators.Nu
 class BrokerId(int):
     """The id of a broker of a named group, typed as a number or as the name of the broker."""
 
-    broker_group_name: str | None
+    name: BrokerName | None
 
     def __new__(cls, text: str) -> Self:
         """Read the text.
@@ -35,7 +35,7 @@ class BrokerId(int):
         except InvalidName as error:
             raise CoercionError(msg=str(error)) from error
         made = super().__new__(cls, text if name is None else name.own_id)
-        made.broker_group_name = None if name is None else name.broker_group_name
+        made.name = name
         return made
 
 
@@ -46,10 +46,10 @@ def check_group(broker_group_name: str, ids: Iterable[Any]) -> None:
         CommandError: a broker is of another group.
     """
     for one in ids:
-        if isinstance(one, BrokerId) and one.broker_group_name not in {None, broker_group_name}:
-            named = BrokerName(one.broker_group_name or "", one)
+        name = one.name if isinstance(one, BrokerId) else None
+        if name is not None and name.broker_group_name != broker_group_name:
             raise CommandError(
-                f"{named} is no broker of the group {broker_group_name}",
+                f"{name} is no broker of the group {broker_group_name}",
                 next_step=f"regent replica get {broker_group_name}",
                 exit_code=ExitCode.USAGE,
             )

@@ -20,12 +20,10 @@ from backend.cli.orders import Ordering, order_change
 from backend.cli.reader import print_note
 from backend.cli.rest import RestClient, connect
 from backend.cli.target import Options
-from backend.domain.orders.parameter import Field, fields_of, kind_name
+from backend.domain.orders.parameter import BrokerIdParameter, Field, fields_of, kind_name
 
 REQUIRED: Final = inspect.Parameter.empty
 CLUSTER_TEXT: Final = "Name of the cluster. Default: the only cluster."
-BROKER_IDS: Final = frozenset({"broker_id", "broker_ids", "master_id"})
-"""The fields with brokers of the broker group that an order names."""
 PLANNED: Final = ("cluster", "ordering", "options")
 """The options of every command that orders an operation."""
 
@@ -130,6 +128,7 @@ def acts(
     signature = _signature(placed, named, cluster_text, common)
     names = {one.word: name for name, one in (placed | named).items()}
     lists = {one.name for one in by_name.values() if one.is_list}
+    broker_ids = {n for n, one in by_name.items() if isinstance(one.about, BrokerIdParameter)}
 
     def decorate(complete: Complete) -> Callable[..., None]:
         def command(*args: Any, **kwargs: Any) -> None:
@@ -144,7 +143,7 @@ def acts(
                 for name, value in ((names[word], value) for word, value in typed.items())
             }
             if group := values.get("broker_group_name"):
-                for name in BROKER_IDS & values.keys():
+                for name in broker_ids & values.keys():
                     check_group(group, values[name] if name in lists else [values[name]])
             is_json = options.output == "json"
             with connect(options) as client:
@@ -180,7 +179,7 @@ def option_of(field: Field, **changes: Any) -> Option:
     elif kind is int:
         # A bound of 64 bits is no useful help for a user.
         high = None if field.is_long else about.bounds.high
-        if field.name in BROKER_IDS:
+        if isinstance(about, BrokerIdParameter):
             kind, text = BrokerId, text.replace("Id of", "Id or name of")
         kind = Annotated[
             kind, Parameter(validator=validators.Number(gte=about.bounds.low, lte=high))

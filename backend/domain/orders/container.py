@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from backend.domain.broker_name import BrokerName
 from backend.domain.orders.broker import BrokerOrder, target_of
-from backend.domain.orders.parameter import LONG_MAX, ClusterName, Parameter
+from backend.domain.orders.parameter import LONG_MAX, BrokerIdParameter, ClusterName, Parameter
 
 ADDRESS_LENGTH_MAX: Final = 300
 PATH_LENGTH_MAX: Final = 1000
@@ -39,7 +39,7 @@ class AddBroker:
     ]
     broker_id: Annotated[
         int,
-        Parameter(
+        BrokerIdParameter(
             "Id of the broker in its file. 0 is a master, and every broker under a controller.",
             option="broker",
             low=0,

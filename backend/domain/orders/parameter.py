@@ -57,6 +57,12 @@ class Parameter:
         return self.meaning if self.absence is None else f"{self.meaning} Default: {self.absence}."
 
 
+class BrokerIdParameter(Parameter):
+    """Describe the id of a broker of the broker group that the order names."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """Hold a field of an order as its doors read it.

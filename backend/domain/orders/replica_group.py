@@ -10,6 +10,7 @@ from backend.domain.orders.parameter import (
     INT_MAX,
     LONG_MAX,
     BrokerGroupName,
+    BrokerIdParameter,
     ClusterName,
     Parameter,
 )
@@ -23,11 +24,13 @@ class Mode(StrEnum):
 
 
 def _broker_id(meaning: str, *, absence: str, option: str = "broker") -> Parameter:
-    return Parameter(meaning, absence=absence, option=option, low=1, high=LONG_MAX)
+    return BrokerIdParameter(meaning, absence=absence, option=option, low=1, high=LONG_MAX)
 
 
 def _broker_ids(meaning: str, *, absence: str | None = None) -> Parameter:
-    return Parameter(meaning, absence=absence, option="broker", low=1, high=LONG_MAX, count_max=100)
+    return BrokerIdParameter(
+        meaning, absence=absence, option="broker", low=1, high=LONG_MAX, count_max=100
+    )
 
 
 @dataclass(frozen=True, slots=True)
