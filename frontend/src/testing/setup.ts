@@ -1,6 +1,6 @@
 import '@testing-library/jest-dom/vitest';
 import '@/app/i18n';
-import { cleanup, configure } from '@testing-library/react';
+import { cleanup, configure, getConfig, prettyDOM } from '@testing-library/react';
 import { afterEach, vi } from 'vitest';
 
 /** What a browser has and jsdom lacks. */
@@ -33,5 +33,18 @@ window.matchMedia = (query: string) =>
 
 // A limit for what hangs: a first page loads its code on the way, and slow machines share their cores.
 configure({ asyncUtilTimeout: 60_000 });
+
+type Config = ReturnType<typeof getConfig> & { _disableExpensiveErrorDiagnostics: boolean };
+
+// A wait makes an error at each look that finds nothing, and the page in it is what takes time. When
+// the wait is over, Testing Library asks for the error once more, and gets it with the page.
+configure({
+  getElementError: (message, container) => {
+    const { _disableExpensiveErrorDiagnostics: isWaiting } = getConfig() as Config;
+    const page = isWaiting ? '' : prettyDOM(container);
+    const error = new Error([message, page].filter(Boolean).join('\n\n'));
+    return Object.assign(error, { name: 'TestingLibraryElementError' });
+  },
+});
 
 afterEach(() => cleanup());
