@@ -12,7 +12,7 @@ def broker_properties(root: Path, **properties: str) -> dict[str, str]:
         "brokerIP1": "127.0.0.1",
         "brokerIP2": "127.0.0.1",
         "storePathRootDir": str(root / "store"),
-        "mappedFileSizeCommitLog": str(16 << 20),
+        "mappedFileSizeCommitLog": str(5 << 20),
         "mappedFileSizeConsumeQueue": "60000",
         "maxHashSlotNum": "1000",
         "maxIndexNum": "5000",
