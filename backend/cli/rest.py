@@ -79,6 +79,8 @@ class RestClient:
             cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=())),
             timeout=TIMEOUT,
             transport=transport,
+            # Certificates take longer to load than a command takes, and only https needs them.
+            verify=not target.server.startswith("http:"),
             # Proxy settings of the environment do not apply to the address of a cluster.
             trust_env=False,
         )

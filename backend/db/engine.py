@@ -61,7 +61,7 @@ def open_database(
         hide_parameters=True,
         connect_args=_connect_arguments(application_name),
     )
-    event.listen(engine.sync_engine, "checkout", _refuse_closed)
+    event.listen(engine.sync_engine, "checkout", refuse_closed)
     event.listen(engine.sync_engine, "handle_error", _report_standstill, retval=True)
     return Database(engine.sync_engine)
 
@@ -80,7 +80,7 @@ async def connect(database_url: URL, *, application_name: str) -> psycopg.AsyncC
     )
 
 
-def _refuse_closed(connection: DBAPIConnection, *_pooled: object) -> None:
+def refuse_closed(connection: DBAPIConnection, *_pooled: object) -> None:
     """Make the pool replace a connection that its server has closed.
 
     A server that stops sends a message, and sends nothing else to an unused connection: only then

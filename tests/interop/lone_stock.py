@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from tests.integration.broker.client import Client
+from tests.integration.broker.properties import SEGMENT_BYTES
 from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.ports import free_port
@@ -19,7 +20,7 @@ PROPERTIES = {
     "brokerId": "0",
     "timerWheelEnable": "true",
     "mappedFileSizeTimerLog": 1 << 20,
-    "mappedFileSizeCommitLog": 16 << 20,
+    "mappedFileSizeCommitLog": SEGMENT_BYTES,
     "mappedFileSizeConsumeQueue": 60_000,
 }
 

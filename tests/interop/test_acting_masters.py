@@ -11,6 +11,7 @@ from tests.integration.acting.conftest import FixedGroup
 from tests.integration.acting.test_acting import await_read, commit, committed
 from tests.integration.broker.client import Client
 from tests.integration.broker.popping import bodies, pop, pop_fields, set_mode
+from tests.integration.broker.properties import SEGMENT_BYTES
 from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.ports import free_port
@@ -25,7 +26,7 @@ PROPERTIES = {
     # Else it is not read, and its clients get nothing while it acts.
     "slaveReadEnable": "true",
     "controllerAddr": "",
-    "mappedFileSizeCommitLog": 16 << 20,
+    "mappedFileSizeCommitLog": SEGMENT_BYTES,
     "timerWheelEnable": "true",
     "mappedFileSizeTimerLog": 1 << 20,
     "brokerHeartbeatInterval": 500,

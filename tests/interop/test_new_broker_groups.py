@@ -8,11 +8,11 @@ import pytest
 from backend.clients.clock import SystemClock
 from backend.db import brokers as broker_rows
 from backend.domain.operation import OperationState
-from tests.compiled_statements import opened_database
 from tests.integration.operations.agents import CLUSTER, running_agents
 from tests.interop.client import StockClient
 from tests.interop.conftest import QUICK_REBALANCE
 from tests.interop.java import VERSIONS, build
+from tests.pools import opened_database
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]

@@ -20,12 +20,12 @@ from backend.services.consumer_group.consumer_groups import list_consumer_groups
 from backend.services.message.message_browsing import Browsing, browse_messages
 from backend.services.message.message_deliveries import describe_deliveries
 from backend.services.message.messages import KeySearch, find_messages, get_message
-from tests.compiled_statements import opened_database
 from tests.integration.broker.agent import Agent
 from tests.interop.client import StockClient
 from tests.interop.java import build
 from tests.interop.stock_broker import StockBroker
 from tests.long_form import few
+from tests.pools import opened_database
 from tests.ports import free_port
 from tests.waiting import eventually
 

@@ -11,9 +11,9 @@ import pytest
 
 from backend.clients.clock import SystemClock
 from backend.domain.operation import OperationState
-from tests.compiled_statements import opened_database
 from tests.integration.operations.agents import running_agents
 from tests.interop.java import BROKER, build, class_path, jvm_options
+from tests.pools import opened_database
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
 

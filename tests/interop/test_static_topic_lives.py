@@ -8,12 +8,12 @@ import pytest
 from backend.clients.clock import SystemClock
 from backend.domain.operation import OperationState, StepState
 from backend.remoting.request_code import RequestCode
-from tests.compiled_statements import opened_database
 from tests.integration.broker.client import Client
 from tests.integration.operations.agents import running_agents
 from tests.interop.client import StockClient
 from tests.interop.conftest import QUICK_REBALANCE
 from tests.interop.java import VERSIONS, build
+from tests.pools import opened_database
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
 

@@ -24,6 +24,7 @@ import psutil
 import pytest
 
 from tests import guard
+from tests.migrated_postgres import copy_migrated
 from tests.ports import free_range
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -158,6 +159,13 @@ def launch(data_dir: Path, ports: Ports, *options: str, output_dir: Path | None 
     return Cluster(process, data_dir, output)
 
 
+def start_new(data_dir: Path, ports: Ports, *options: str) -> Cluster:
+    """Start `regent up` for the first time, with a database that needs no first start."""
+    data_dir.mkdir()
+    copy_migrated(data_dir / "postgres")
+    return start(data_dir, ports, *options)
+
+
 def start(data_dir: Path, ports: Ports, *options: str) -> Cluster:
     """Start `regent up` and wait for its `ready`."""
     cluster = launch(data_dir, ports, *options)
@@ -284,7 +292,7 @@ def _shared_cluster(
         stack = ExitStack()
         config.add_cleanup(stack.close)
         path = stack.enter_context(short_directory())
-        clusters[name] = start(path / "data", reserve(), *options), stack
+        clusters[name] = start_new(path / "data", reserve(), *options), stack
         stack.callback(clusters[name][0].stop)
     return clusters[name][0]
 

@@ -12,7 +12,7 @@ from tests.waiting import PATIENCE_S
 @contextmanager
 def stranger(cluster: Cluster) -> Iterator[httpx.Client]:
     """Talk to a cluster without a session."""
-    with httpx.Client(base_url=cluster.http_url, timeout=PATIENCE_S) as client:
+    with httpx.Client(base_url=cluster.http_url, timeout=PATIENCE_S, verify=False) as client:
         yield client
 
 

@@ -60,7 +60,7 @@ async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
         process = start(environment)
     base_url = f"http://127.0.0.1:{environment['REGENT_HTTP_PORT']}"
     try:
-        async with httpx.AsyncClient(base_url=base_url, timeout=PATIENCE_S) as client:
+        async with httpx.AsyncClient(base_url=base_url, timeout=PATIENCE_S, verify=False) as client:
 
             async def is_ready():
                 assert process.poll() is None, process.stderr.read()
@@ -153,7 +153,7 @@ async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
         async def answers():
             assert process.poll() is None
             with contextlib.suppress(httpx.TransportError):
-                async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
+                async with httpx.AsyncClient(timeout=PATIENCE_S, verify=False) as client:
                     return (await client.get(url)).status_code == 200
 
         await eventually(answers)
@@ -171,7 +171,7 @@ async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
     try:
         await ready(process)
         port = int(environment["REGENT_HTTP_PORT"])
-        async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
+        async with httpx.AsyncClient(timeout=PATIENCE_S, verify=False) as client:
             body = {"name": "admin", "password": "let me in"}
             url = f"http://127.0.0.1:{port}/api/v1/session?token=true"
             token = (await client.post(url, json=body)).json()["token"]

@@ -6,9 +6,9 @@ from backend.clients.clock import SystemClock
 from backend.domain.operation import Confirmation
 from backend.operations.engine import orders
 from backend.operations.engine.kind import OperationRequest
-from tests.compiled_statements import opened_database
 from tests.integration.operations.agents import running_agents
 from tests.integration.operations.crashing import ANNA, World
+from tests.pools import opened_database
 
 
 @pytest.fixture

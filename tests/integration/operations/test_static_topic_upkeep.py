@@ -18,11 +18,11 @@ from backend.services.logical_queue.convergence import ConvergeOutcome, converge
 from backend.services.logical_queue.expiring import ExpireOutcome, expire
 from backend.services.upkeep.events import list_events, number_events
 from backend.services.upkeep.findings import FindingFilter, list_findings, scan_findings
-from tests.compiled_statements import opened_database
 from tests.integration.operations.agents import CLUSTER, running_agents
 from tests.integration.operations.crashing import Crash
 from tests.integration.operations.test_static_topics import A, B, Topic
 from tests.lost_rows import forget_rows
+from tests.pools import opened_database
 from tests.waiting import eventually
 
 SYSTEM_BUSY = 2

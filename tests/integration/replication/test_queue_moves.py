@@ -19,11 +19,11 @@ from backend.domain.replica_group import LeasePolicy
 from backend.operations.engine import orders
 from backend.services.logical_queue.consistency import check_consistency
 from tests.chaos.cluster import Process
-from tests.compiled_statements import opened_database
 from tests.integration.broker.client import Client, messages
 from tests.integration.operations.agents import ANNA, Operator
 from tests.integration.operations.crashing import Crash
 from tests.integration.replication.conftest import Group
+from tests.pools import opened_database
 from tests.ports import free_port
 from tests.waiting import eventually
 from workers.runtime import NoHeartbeats

@@ -25,6 +25,9 @@ async def clocked(group):
         for broker_id in (MASTER, OWNER, THIRD):
             clocks[broker_id] = HandClock()
             await members.start(broker_id, clock=clocks[broker_id], is_led_by_test=False)
+            if broker_id == MASTER:
+                # Of several brokers the first that asks is elected.
+                await members.await_set(MASTER, {MASTER})
         await members.begin(master=MASTER)
         yield members, clocks
 

@@ -16,8 +16,8 @@ from backend.domain.share_lease import HeldLease, LeaseHeartbeat, LeaseTerms, Me
 from backend.domain.share_queue import ShareQueueName
 from backend.services.share_queue.leases import arbitrate_leases
 from tests.chaos.databases import Postgres
-from tests.compiled_statements import opened_database
 from tests.integration.services.controller_driver import ControllerDriver
+from tests.pools import opened_database
 from tests.waiting import eventually
 
 NAMES = [ShareQueueName("orders", queue_id, "billing") for queue_id in range(40)]

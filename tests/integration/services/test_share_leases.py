@@ -30,7 +30,7 @@ from backend.services.controller.replica_reports import (
     record_replica_reports,
 )
 from backend.services.share_queue.leases import arbitrate_leases, hand_over_leases
-from tests.compiled_statements import opened_database
+from tests.pools import opened_database
 
 pytestmark = pytest.mark.usefixtures("group")
 SQ = ShareQueueName("orders", 0, "billing")

@@ -20,13 +20,14 @@ from backend.remoting.names import HALF_OPERATION_TOPIC, HALF_TOPIC
 NOW_MS = 1_758_000_000_000
 PEER = ("10.0.0.5", 50_000)
 BROKER_HOST = ("10.0.0.1", 10_911)
+SEGMENT_BYTES = 1 << 20
 UNIQUE_KEY = "7F0000010A2B18B4AAC2000000010000"
 
 
 def open_store(path: Path, *, flush_mode: str = "async") -> Store:
     return Store(
         str(path),
-        segment_size_bytes=16 << 20,
+        segment_size_bytes=SEGMENT_BYTES,
         queue_file_size_bytes=20_000,
         flush_mode=flush_mode,
         message_body_size_max=100_000,

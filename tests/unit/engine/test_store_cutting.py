@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from regent_engine import HotPath, Store, StoreError, decode_records
 
-from tests.unit.engine.builders import BROKER_HOST, hot_path, open_store
+from tests.unit.engine.builders import BROKER_HOST, SEGMENT_BYTES, hot_path, open_store
 
 
 def append_some(store: Store, count: int) -> list[int]:
@@ -122,7 +122,7 @@ def test_an_operator_has_a_damaged_store_cut(tmp_path: Path) -> None:
 
     opened = Store(
         str(tmp_path),
-        segment_size_bytes=16 << 20,
+        segment_size_bytes=SEGMENT_BYTES,
         queue_file_size_bytes=20_000,
         store_host=BROKER_HOST,
         cut_damage_at=positions[2],

@@ -1,0 +1,104 @@
+"""Pools of connections whose tests share connections and compiled statements.
+
+A process of Regent has one pool for its life; here each test has one, and a test would spend a
+third of its time on new connections and on compiled statements.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from psycopg.pq import TransactionStatus
+from sqlalchemy import Engine
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DisconnectionError
+
+from backend.db.engine import Database, open_database, refuse_closed
+
+_connected: Final[list[Engine]] = []
+"""The first engine that was connected; its dialect knows the server."""
+
+
+class KeptConnections:
+    """Connections of closed pools, by the database and the name of the application."""
+
+    def __init__(self) -> None:
+        self._unused: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
+
+    def take(self, pool: tuple[str, str]) -> DBAPIConnection | None:
+        """Give a connection that the server has not closed, if there is one."""
+        unused = self._unused[pool]
+        while unused:
+            connection = unused.pop()
+            try:
+                refuse_closed(connection)
+            except DisconnectionError:
+                connection.driver_connection.pgconn.finish()
+                continue
+            # Tests have loops of events, and a lock belongs to one.
+            connection.driver_connection.lock = asyncio.Lock()
+            connection.driver_connection._notice_handlers.clear()
+            return connection
+        return None
+
+    def keep(self, pool: tuple[str, str], connection: Any) -> bool:
+        """Keep a connection that is idle; False if it has to be closed."""
+        driver = connection.driver_connection
+        if driver.closed or driver.info.transaction_status != TransactionStatus.IDLE:
+            return False
+        self._unused[pool].append(connection)
+        return True
+
+    def process_ids(self, database_name: str) -> Iterable[int]:
+        """Give the server's processes of the connections to a database."""
+        for pool, unused in self._unused.items():
+            if pool[0] == database_name:
+                yield from (one.driver_connection.info.backend_pid for one in unused)
+
+    def close(self, database_name: str) -> None:
+        """Close the connections to a database."""
+        for pool in [pool for pool in self._unused if pool[0] == database_name]:
+            for connection in self._unused.pop(pool):
+                connection.driver_connection.pgconn.finish()
+
+
+kept: Final = KeptConnections()
+
+
+@asynccontextmanager
+async def opened_database(database_url: str, *, application_name: str) -> AsyncIterator[Database]:
+    """Open a pool that takes over what the pools before it have."""
+    database = open_database(database_url, application_name=application_name)
+    engine = database.sync_engine
+    is_closing = _share_connections(engine, application_name)
+    if _connected:
+        # A statement is found by its dialect: the two go together.
+        engine.dialect = _connected[0].dialect
+        engine._compiled_cache = _connected[0]._compiled_cache
+    try:
+        yield database
+    finally:
+        is_closing.set()
+        await database.dispose()
+        if not _connected and hasattr(engine.dialect, "server_version_info"):
+            _connected.append(engine)
+
+
+def _share_connections(engine: Engine, application_name: str) -> asyncio.Event:
+    """Make a pool use kept connections; those it closes after the event are kept."""
+    is_closing = asyncio.Event()
+    pool, name = engine.pool, (engine.url.database or "", application_name)
+    connect, close = pool._creator, pool._dialect.do_close
+
+    def take_or_connect(connection_record: Any = None) -> DBAPIConnection:
+        return kept.take(name) or connect(connection_record)
+
+    def keep_or_close(connection: DBAPIConnection) -> None:
+        if not (is_closing.is_set() and kept.keep(name, connection)):
+            close(connection)
+
+    pool._creator = take_or_connect
+    pool._dialect.do_close = keep_or_close
+    return is_closing
