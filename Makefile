@@ -14,7 +14,7 @@ ENGINE_TESTS := --locked --quiet --features regent-commitlog/failpoints
 # Tests of schedules have a build of their own, whose threads and locks are those of a scheduler.
 SCHEDULE_TESTS := --locked --quiet -p regent-commitlog -p regent-replication --features regent-replication/schedules --test schedules
 # Crash tests make thousands of stores: in memory if there is some for files, since a disk takes as
-# long as they. Unit tests need a disk, which alone has cold pages.
+# long as they. The few tests of cold pages, which only a disk has, choose it themselves.
 ENGINE_TMPDIR := $(firstword $(wildcard /dev/shm) /tmp)
 ENGINE_SOURCES := $(shell find $(ENGINE) -path '*/target' -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.pyi' -o -name Cargo.lock \) -print)
 CONSOLE_SOURCES := $(shell find frontend -path '*/node_modules' -prune -o -path '*/dist' -prune -o -type f -print)
@@ -130,13 +130,13 @@ check-python: $(STAMPS)/engine
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
-# Only the commit log has hooks for tests of crashes: that crate is checked without them as well.
+# What is tested is just what the set-up built: `--lib` would build the face to Python once more.
+# Only the commit log has hooks for tests of crashes. It is checked without them with the tests of
+# schedules, for which nothing else in that crate is another.
 check-engine: $(STAMPS)/python $(STAMPS)/engine-tests
 	cd $(ENGINE) && cargo fmt --all --check
-	+cd $(ENGINE) && cargo clippy --locked --quiet -p regent-commitlog -- -D warnings
 	+cd $(ENGINE) && cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings
-	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --lib --bins
-	+cd $(ENGINE) && TMPDIR=$(ENGINE_TMPDIR) cargo test $(ENGINE_TESTS) --test '*'
+	+cd $(ENGINE) && TMPDIR=$(ENGINE_TMPDIR) cargo test $(ENGINE_TESTS) --tests
 	+cd $(ENGINE) && cargo clippy $(SCHEDULE_TESTS) -- -D warnings
 	+cd $(ENGINE) && cargo test $(SCHEDULE_TESTS)
 	cd $(LOAD) && cargo fmt --check

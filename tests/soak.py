@@ -140,10 +140,10 @@ PARTS_OF_ONE_KIND: Final = (
     ),
     Part(
         "flips",
-        "{} wrong bits in a closed and in a killed store",
+        "{} wrong bits in a closed or killed store, looks at a busy one",
         "REGENT_BIT_FLIPS",
         2_500,
-        (*CARGO_TEST_BUILT, "--test", "suite", "--", "bit_flips"),
+        (*CARGO_TEST_BUILT, "--test", "suite", "--", "bit_flips", "inspecting_busy"),
         only_computes=True,
     ),
     Part(

@@ -1,6 +1,6 @@
 //! A seeded mutator of real inputs that drives every entry point with the stable toolchain.
 //!
-//! A second or two each; `make soak SOAK=fuzz` gives each half a minute.
+//! A quarter of a second each; `make soak SOAK=fuzz` gives each half a minute.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -15,11 +15,18 @@ const HANG: Duration = Duration::from_secs(30);
 /// Of the whole process, whose inputs are a few kilobytes.
 const RESIDENT_KIB_MAX: u64 = 512 << 10;
 const INPUT_SIZE_MAX: usize = 64 << 10;
+/// On a busy machine the usual time may be over before so many.
+const INPUT_COUNT_MIN: u64 = 100;
 
-/// How long each entry point is driven.
-fn budget() -> Duration {
-    let seconds = std::env::var("REGENT_FUZZ_SECONDS").ok();
-    Duration::from_secs(seconds.map_or(1, |text| text.parse().expect("whole seconds")))
+/// How long each entry point is driven, and with how many inputs at least.
+fn budget() -> (Duration, u64) {
+    match std::env::var("REGENT_FUZZ_SECONDS") {
+        Ok(text) => {
+            let seconds = text.parse().expect("whole seconds");
+            (Duration::from_secs(seconds), 0)
+        }
+        Err(_) => (Duration::from_millis(250), INPUT_COUNT_MIN),
+    }
 }
 
 /// Added to every seed, to drive with other inputs than the usual ones.
@@ -86,6 +93,7 @@ fn drive(name: &'static str) {
     let seed = seed.unwrap().0 + other_seed();
     let input = Arc::new(Mutex::new(Vec::new()));
     let known = Arc::clone(&input);
+    let (time, count_min) = budget();
     let run = move || {
         let mut random = Rng::with_seed(seed);
         let (corpus, entry_point) = ((target.inputs)(), (target.entry_point)());
@@ -96,13 +104,13 @@ fn drive(name: &'static str) {
             entry_point(&bytes);
         };
         corpus.iter().cloned().for_each(&mut enter);
-        while started.elapsed() < budget() {
+        while started.elapsed() < time || count < count_min {
             enter(mutate(&mut random, &corpus));
             count += 1;
         }
         count
     };
-    let guarded = AssertUnwindSafe(|| within(budget() + HANG, name, run));
+    let guarded = AssertUnwindSafe(|| within(time + HANG, name, run));
     match catch_unwind(guarded) {
         Ok(count) => println!("{name}, seed {seed}: {count} inputs"),
         Err(panic) => {

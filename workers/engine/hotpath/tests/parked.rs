@@ -35,7 +35,7 @@ type Turn = (Vec<Command>, Option<ParkedPull>);
 impl Fixture {
     fn new() -> Self {
         let dir = TempDir::new().unwrap();
-        let store = open_store(dir.path(), 32 << 20, NOW_MS);
+        let store = open_store(dir.path(), 1 << 20, NOW_MS);
         let hot = hot_path(1);
         set_orders(&hot, 4);
         let fixture = Self {

@@ -152,6 +152,13 @@ mod tests {
     const TAKEN_BY_THE_KERNEL_MAX: u64 = MIB / 4;
     const PASSES_MAX: u32 = 5;
 
+    /// A directory beside this program, which lies on a disk: memory for files has no cold pages.
+    fn disk_dir() -> tempfile::TempDir {
+        let program = std::env::current_exe().expect("this program");
+        let beside = program.parent().expect("its directory");
+        tempfile::tempdir_in(beside).expect("a directory")
+    }
+
     /// A flushed log of 16 KiB messages of one queue.
     fn filled(dir: &std::path::Path, size: u64, hot_size: u64, cold_cache: u64) -> Store {
         let mut config = StoreConfig::new(dir);
@@ -216,7 +223,7 @@ mod tests {
 
     #[test]
     fn catching_up_leaves_the_end_of_the_log_in_memory_and_gives_the_rest_back() {
-        let dir = tempfile::tempdir().expect("a directory");
+        let dir = disk_dir();
         let store = filled(dir.path(), 40 * MIB, 8 * MIB, 2 * MIB);
         let (end, hot) = (store.max_position(), store.hot_position());
         assert!(resident(&store, 0, end) >= end - TAKEN_BY_THE_KERNEL_MAX);
@@ -238,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_read_that_must_not_wait_finds_only_what_is_in_memory() {
-        let dir = tempfile::tempdir().expect("a directory");
+        let dir = disk_dir();
         let store = filled(dir.path(), 24 * MIB, u64::MAX, 256 * MIB);
         let count = |offset| {
             let found = store
@@ -260,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_read_waits_for_all_that_it_gives_and_reads_small_gaps_along() {
-        let dir = tempfile::tempdir().expect("a directory");
+        let dir = disk_dir();
         let store = filled(dir.path(), 2 * MIB, u64::MAX, 256 * MIB);
         store.forget(0, 2 * MIB);
         let at = |offset: u64| {

@@ -40,6 +40,8 @@ type Names = BTreeMap<String, Node>;
 struct Dir {
     durable: Names,
     pending: Vec<Change>,
+    /// The durable names after all changes that are pending.
+    live: Names,
 }
 
 #[derive(Debug)]
@@ -73,12 +75,9 @@ fn apply(names: &mut Names, change: &Change) {
 }
 
 impl Dir {
-    fn live(&self) -> Names {
-        let mut names = self.durable.clone();
-        for change in &self.pending {
-            apply(&mut names, change);
-        }
-        names
+    fn change(&mut self, change: Change) {
+        apply(&mut self.live, &change);
+        self.pending.push(change);
     }
 
     /// Sizes that were set behind the last change of a name stay pending, as in XFS.
@@ -128,22 +127,21 @@ impl Disk {
                 self.adopt(&path, child);
                 Node::Dir(child)
             } else {
-                let content = fs::read(&path).unwrap();
-                self.inodes.push(Inode {
-                    durable_size: content.len(),
-                    live: content.clone(),
-                    durable: content,
-                    ..Inode::default()
-                });
+                let mut inode = Inode::default();
+                inode.refresh(|| path.clone());
+                inode.durable_size = inode.live.len();
+                inode.durable = inode.live.clone();
+                self.inodes.push(inode);
                 Node::File(self.inodes.len() - 1)
             };
             self.dirs[dir].durable.insert(name_of(&path), node);
+            self.dirs[dir].live.insert(name_of(&path), node);
         }
     }
 
     /// Learns what a step did, and lets the system write a few blocks by itself.
     pub fn note(&mut self, event: &Event<'_>) {
-        self.refresh(0, &self.root.clone());
+        self.refresh();
         self.write_back_some();
         if !event.is_done {
             return;
@@ -161,27 +159,27 @@ impl Disk {
             }
             Step::Rename(to) => {
                 let (dir, name) = self.parent(event.path);
-                let node = self.dirs[dir].live()[&name];
+                let node = self.dirs[dir].live[&name];
                 let (to_dir, to_name) = self.parent(to);
+                self.close(to_dir, &to_name);
                 if to_dir == dir {
                     let rename = Change::Rename(name, to_name, node);
-                    self.dirs[dir].pending.push(rename);
+                    self.dirs[dir].change(rename);
                 } else {
                     // Both names, or neither, is worse than a file system does.
-                    self.dirs[to_dir].pending.push(Change::Put(to_name, node));
-                    self.dirs[dir].pending.push(Change::Drop(name));
+                    self.dirs[to_dir].change(Change::Put(to_name, node));
+                    self.dirs[dir].change(Change::Drop(name));
                 }
             }
             Step::Exchange(other) => {
                 let (dir, name) = self.parent(event.path);
                 let (_, other_name) = self.parent(other);
-                self.dirs[dir]
-                    .pending
-                    .push(Change::Exchange(name, other_name));
+                self.dirs[dir].change(Change::Exchange(name, other_name));
             }
             Step::Remove => {
                 let (dir, name) = self.parent(event.path);
-                self.dirs[dir].pending.push(Change::Drop(name));
+                self.close(dir, &name);
+                self.dirs[dir].change(Change::Drop(name));
             }
             Step::CreateDir => self.note_dir(event.path),
             Step::RemoveDir => self.note_removed(event.path),
@@ -190,7 +188,7 @@ impl Disk {
 
     /// A sync of a file that fails, and leaves its pages clean; returns whether it loses any.
     pub fn fail_sync(&mut self, event: &Event<'_>) -> bool {
-        self.refresh(0, &self.root.clone());
+        self.refresh();
         let (from, to) = match event.step {
             Step::SyncRange { from, to } => (from, to),
             _ => (0, usize::MAX),
@@ -204,13 +202,12 @@ impl Disk {
 
     /// Has the system forget the pages of all files, once it has written what it can.
     pub fn forget(&mut self) -> io::Result<()> {
-        let root = self.root.clone();
-        self.refresh(0, &root);
-        self.forget_dir(0, &root)
+        self.refresh();
+        self.forget_dir(0, &self.root.clone())
     }
 
     fn forget_dir(&mut self, dir: usize, path: &Path) -> io::Result<()> {
-        for (name, node) in self.dirs[dir].live() {
+        for (name, node) in self.dirs[dir].live.clone() {
             let path = path.join(name);
             match node {
                 Node::Dir(child) => self.forget_dir(child, &path)?,
@@ -228,17 +225,22 @@ impl Disk {
     }
 
     /// Reads the page cache of every file that has a name.
-    fn refresh(&mut self, dir: usize, path: &Path) {
-        for (name, node) in self.dirs[dir].live() {
-            let path = path.join(name);
-            match node {
-                Node::Dir(child) => self.refresh(child, &path),
-                Node::File(inode) => {
-                    if let Ok(content) = fs::read(&path) {
-                        self.inodes[inode].live = content;
-                    }
+    fn refresh(&mut self) {
+        let mut found = vec![(0, self.root.clone())];
+        while let Some((dir, path)) = found.pop() {
+            for (name, node) in &self.dirs[dir].live {
+                match *node {
+                    Node::Dir(child) => found.push((child, path.join(name))),
+                    Node::File(inode) => self.inodes[inode].refresh(|| path.join(name)),
                 }
             }
+        }
+    }
+
+    /// Lets go of a file that loses its name.
+    fn close(&mut self, dir: usize, name: &str) {
+        if let Some(Node::File(inode)) = self.dirs[dir].live.get(name) {
+            self.inodes[*inode].file = None;
         }
     }
 
@@ -259,7 +261,7 @@ impl Disk {
         let mut node = Node::Dir(0);
         for part in path.strip_prefix(&self.root).unwrap() {
             let Node::Dir(dir) = node else { return None };
-            node = *self.dirs[dir].live().get(part.to_str().unwrap())?;
+            node = *self.dirs[dir].live.get(part.to_str().unwrap())?;
         }
         Some(node)
     }
@@ -280,28 +282,30 @@ impl Disk {
 
     fn note_file(&mut self, path: &Path) {
         let (dir, name) = self.parent(path);
-        let known = self.dirs[dir].live().get(&name).copied();
+        let known = self.dirs[dir].live.get(&name).copied();
         let Some(Node::File(inode)) = known else {
             self.inodes.push(Inode::default());
             let inode = self.inodes.len() - 1;
             let put = Change::Put(name, Node::File(inode));
-            self.dirs[dir].pending.push(put);
+            self.dirs[dir].change(put);
             return self.note_size(dir, inode, path);
         };
+        // It may be another file of that name.
+        self.close(dir, &name);
         self.note_size(dir, inode, path);
     }
 
     fn note_size(&mut self, dir: usize, inode: usize, path: &Path) {
-        let live = fs::read(path).unwrap_or_default();
+        self.inodes[inode].refresh(|| path.to_path_buf());
+        let size = self.inodes[inode].live.len();
         let is_size = |change: &Change| match change {
             Change::Size(of, size) if *of == inode => Some(*size),
             _ => None,
         };
         let pending = self.dirs[dir].pending.iter().rev().find_map(is_size);
-        if pending.unwrap_or(self.inodes[inode].durable_size) != live.len() {
-            self.dirs[dir].pending.push(Change::Size(inode, live.len()));
+        if pending.unwrap_or(self.inodes[inode].durable_size) != size {
+            self.dirs[dir].change(Change::Size(inode, size));
         }
-        self.inodes[inode].live = live;
     }
 
     fn sync_file(&mut self, path: &Path, from: usize, to: usize) {
@@ -324,7 +328,7 @@ impl Disk {
             let (dir, name) = self.parent(path);
             self.dirs.push(Dir::default());
             let child = Node::Dir(self.dirs.len() - 1);
-            self.dirs[dir].pending.push(Change::Put(name, child));
+            self.dirs[dir].change(Change::Put(name, child));
         }
     }
 
@@ -333,18 +337,19 @@ impl Disk {
         let Some(dir) = self.find_dir(path) else {
             return;
         };
-        let names = self.dirs[dir].live();
+        let names = self.dirs[dir].live.clone();
         let mut order: Vec<_> = names.into_iter().collect();
         self.random.shuffle(&mut order);
         for (name, node) in order {
             if matches!(node, Node::Dir(_)) {
                 self.note_removed(&path.join(&name));
             } else {
-                self.dirs[dir].pending.push(Change::Drop(name));
+                self.close(dir, &name);
+                self.dirs[dir].change(Change::Drop(name));
             }
         }
         let (parent, name) = self.parent(path);
-        self.dirs[parent].pending.push(Change::Drop(name));
+        self.dirs[parent].change(Change::Drop(name));
     }
 
     /// Writes down what a crash at this moment may leave.
@@ -355,7 +360,9 @@ impl Disk {
 
     fn crash_dir(&self, dir: usize, to: &Path, random: &mut Rng, newness: u8) -> io::Result<()> {
         fs::create_dir_all(to)?;
-        let Dir { durable, pending } = &self.dirs[dir];
+        let Dir {
+            durable, pending, ..
+        } = &self.dirs[dir];
         let mut names = durable.clone();
         let mut sizes = BTreeMap::new();
         let done = match random.u8(..100) < newness {

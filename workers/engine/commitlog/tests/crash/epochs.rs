@@ -10,21 +10,17 @@ use std::thread;
 use std::time::Duration;
 
 use regent_commitlog::failpoint::{Event, Hook, Step, Watch, watch};
-use regent_commitlog::{EpochList, NewMessage, Store, StoreConfig, StoreError};
+use regent_commitlog::{EpochList, NewMessage, Store, StoreError};
 
 use crate::second;
 use crate::support::epochs::list;
-use crate::support::{self, NOW_MS, crash};
+use crate::support::{NOW_MS, crash, open};
 use crate::tempdir;
 
 /// How long a call may take that waits for nothing.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a call is given that must wait.
 const MOMENT: Duration = Duration::from_millis(100);
-
-fn open(dir: &Path) -> Store {
-    Store::open(StoreConfig::new(dir), NOW_MS).unwrap()
-}
 
 fn append(store: &Store) {
     let message = NewMessage::new("t", 0, b"x");
@@ -139,7 +135,7 @@ fn begin_slowly(
 #[test]
 fn appends_and_readers_go_on_while_an_epoch_is_written_and_its_records_are_promised_afterwards() {
     let dir = tempdir();
-    let store = Arc::new(support::open(dir.path()));
+    let store = Arc::new(open(dir.path()));
     store.begin_epoch(1).unwrap();
     append(&store);
     let start = store.max_position();

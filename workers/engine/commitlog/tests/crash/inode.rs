@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 
@@ -20,6 +20,8 @@ pub struct Inode {
     /// Blocks that a failed sync took for written, with what the page cache held of each. Until they
     /// change, nothing writes them.
     pub lost: BTreeMap<usize, Vec<u8>>,
+    /// The file itself, while it has a name.
+    pub file: Option<File>,
 }
 
 /// Bytes from a place on, with zeros behind their end.
@@ -32,6 +34,21 @@ pub fn block(bytes: &[u8], from: usize, size: usize) -> Vec<u8> {
     block
 }
 
+/// Reads a file by one call, if it is no longer than the last time.
+fn read_whole(file: &File, content: &mut Vec<u8>) -> io::Result<()> {
+    // A byte more than is expected tells whether there are others.
+    let mut size = content.len() + 1;
+    loop {
+        content.resize(size, 0);
+        let count = file.read_at(content, 0)?;
+        if count < size {
+            content.truncate(count);
+            return Ok(());
+        }
+        size = (2 * size).max(BLOCK_SIZE);
+    }
+}
+
 fn store_at(bytes: &mut Vec<u8>, from: usize, block: &[u8]) {
     if bytes.len() < from + block.len() {
         bytes.resize(from + block.len(), 0);
@@ -40,6 +57,16 @@ fn store_at(bytes: &mut Vec<u8>, from: usize, block: &[u8]) {
 }
 
 impl Inode {
+    /// Reads what the page cache holds. To open the file each time takes several times as long.
+    pub fn refresh(&mut self, path: impl FnOnce() -> PathBuf) {
+        if self.file.is_none() {
+            self.file = File::open(path()).ok();
+        }
+        if let Some(file) = &self.file {
+            read_whole(file, &mut self.live).unwrap();
+        }
+    }
+
     pub fn blocks(&self) -> impl Iterator<Item = usize> + use<> {
         (0..self.durable.len().max(self.live.len())).step_by(BLOCK_SIZE)
     }

@@ -54,9 +54,11 @@ use scenario::Scenario;
 const STEP_COUNT: usize = 70;
 const KILL_EVERY: u8 = 4;
 const IMAGE_COUNT: u64 = 600;
+/// Of the steps that change the disk, there is a crash at one of so many in the short form.
+const CRASH_EVERY: u64 = 3;
 const LONG_FORM: u64 = 2_000;
 /// Of the steps that may fail, one of so many does in the short form.
-const FAIL_EVERY: u64 = 3;
+const FAIL_EVERY: u64 = 5;
 
 /// What came of the images.
 #[derive(Debug, Default, Clone, Copy)]
@@ -118,6 +120,9 @@ impl Run {
         let is_ahead = thread::current().name() == Some("segment-prepare");
         self.tally.written_ahead += u64::from(event.is_done && is_write_back && is_ahead);
         self.hits += 1;
+        if self.random.u64(..amount(CRASH_EVERY, 1)) > 0 {
+            return;
+        }
         if let Err(text) = self.crash() {
             let at = format!("hit {} ({event:?}): {text}", self.hits);
             self.failures.push(at);

@@ -13,15 +13,18 @@ use tempfile::TempDir;
 use crate::disk::Disk;
 use crate::second::open_with;
 use crate::support::{NOW_MS, append, copy_dir, go_down, segment_path};
-use crate::tempdir;
+use crate::{amount, tempdir};
 
-const SEGMENT_SIZE: u64 = 1 << 20;
+const SEGMENT_SIZE: u64 = 512 << 10;
 const BLOCK_SIZE: usize = 4096;
 const RECORD_COUNT: u8 = 200;
 const HELD_COUNT: usize = 10;
 /// Where a record keeps its offset in its queue.
 const QUEUE_OFFSET_AT: usize = 20;
-const SEEDS: std::ops::Range<u64> = 0..40;
+
+fn seeds() -> std::ops::Range<u64> {
+    0..amount(16, 40)
+}
 
 fn open(dir: &Path, flush_mode: FlushMode) -> Store {
     let mut config = StoreConfig::new(dir);
@@ -150,7 +153,7 @@ fn a_process_killed_amid_the_write_leaves_all_whole_records_before_that() {
     let master = Master::new();
     let [before, after] = master.images(FlushMode::Async);
     let new = segment(after.path());
-    for seed in SEEDS {
+    for seed in seeds() {
         let at = Rng::with_seed(seed).usize(master.held()..master.log.len());
         let mut written = new.clone();
         written[at..].fill(0);
@@ -187,7 +190,7 @@ fn a_machine_that_goes_down_amid_it_is_recovered_as_if_they_were_appended_one_by
     let (old, new) = (segment(before.path()), segment(after.path()));
     assert!(new == segment(one_by_one.path()));
     let mut cut = 0;
-    for seed in SEEDS {
+    for seed in seeds() {
         let what = format!("seed {seed}");
         let written = some_pages(&old, &new, &mut Rng::with_seed(seed));
         let recover = |image: &TempDir| {
@@ -220,7 +223,7 @@ fn with_synchronous_flush_a_machine_that_goes_down_amid_it_leaves_all_before_the
     let master = Master::new();
     let images = master.images(FlushMode::Sync);
     let [old, new] = images.each_ref().map(|image| segment(image.path()));
-    for seed in SEEDS {
+    for seed in seeds() {
         let written = some_pages(&old, &new, &mut Rng::with_seed(seed));
         let image = with_segment(images[1].path(), &written);
         go_down(image.path());
@@ -272,7 +275,7 @@ fn what_finds_no_place_in_a_queue_is_gone_from_the_disk_when_it_is_refused() {
     let offset_at = refused_at + QUEUE_OFFSET_AT;
     // No checksum covers it.
     master.log[offset_at..offset_at + 8].copy_from_slice(&(1_u64 << 40).to_be_bytes());
-    for seed in SEEDS {
+    for seed in seeds() {
         let dir = tempdir();
         let store = master.replica(dir.path(), FlushMode::Async);
         let (disk, watching) = Disk::watching(dir.path(), seed);

@@ -14,7 +14,7 @@ use crate::support::sample::{Sample, Sent, Stop, memory_dir, within};
 use crate::support::served::{Served, read_everything};
 
 /// For a closed and for a killed store with the CRC property; `REGENT_BIT_FLIPS` says another count.
-const FLIP_COUNT: u64 = 500;
+const FLIP_COUNT: u64 = 200;
 const HANG: Duration = Duration::from_secs(30);
 
 /// Which files are hit, and how often of a hundred times.

@@ -17,11 +17,11 @@ fn keyed(store: &Store, number: u64) {
 
 /// A master's store whose log begins behind what `dir` holds, which is a beginning of it.
 fn overtaken(dir: &Path, master_dir: &Path) -> (Store, Store) {
-    let master = open(master_dir);
+    let master = index::open(master_dir);
     master.begin_epoch(1).unwrap();
     (0..COUNT).for_each(|number| keyed(&master, number));
     master.flush().unwrap();
-    let replica = open(dir);
+    let replica = index::open(dir);
     replica.begin_epoch(1).unwrap();
     copy(&master, &replica, 0);
     while replica.advance_followers(NOW_MS, 0).unwrap() > 0 {}

@@ -12,6 +12,8 @@ use regent_commitlog::{NewMessage, Store, StoreConfig};
 use crate::support::*;
 
 const BODY: [u8; 900] = [b'x'; 900];
+/// In the short form tools look so often at least, however busy the machine is.
+const LOOK_COUNT_MIN: u32 = 5;
 
 /// A store whose checkpoint speaks of one message, in another queue than those of the tests.
 fn begun(config: &StoreConfig) -> Store {
@@ -249,18 +251,19 @@ fn index_files_that_a_broker_makes_and_writes_are_not_damaged() {
     let store = begun(&config);
     let keys: Vec<_> = (0..2_000).map(|number| number.to_string()).collect();
     let is_over = &AtomicBool::new(false);
+    let size_max = log_size_max();
     thread::scope(|scope| {
         scope.spawn(|| {
-            while !is_over.load(Ordering::Relaxed) && store.max_position() < 256 << 20 {
+            while !is_over.load(Ordering::Relaxed) && store.max_position() < size_max {
                 let keys = Some(keys.join(" "));
                 let message = index::Keyed::new("orders", "unique");
                 index::Keyed { keys, ..message }.append(&store, b"");
                 index::build(&store);
             }
         });
-        let begin = Instant::now();
         let mut met = Vec::new();
-        while begin.elapsed() < Duration::from_secs(3) {
+        let mut looks = Looks::begin();
+        while looks.go_on() {
             let survey = Survey::comparing(&config, true).unwrap();
             met.extend(survey.findings().iter().map(|found| found.text.clone()));
             if let Err(error) = read_index(&config, u64::MAX, 1) {
@@ -270,6 +273,37 @@ fn index_files_that_a_broker_makes_and_writes_are_not_damaged() {
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(met, [""; 0]);
     });
+}
+
+/// Whether this is the long form: it has the variable that the long forms of all tests have.
+fn is_long() -> bool {
+    std::env::var("REGENT_ALL_CASES").is_ok()
+}
+
+fn log_size_max() -> u64 {
+    if is_long() { 256 << 20 } else { 128 << 20 }
+}
+
+/// How long tools look at a store that is being written.
+struct Looks {
+    begin: Instant,
+    time: Duration,
+    count: u32,
+}
+
+impl Looks {
+    fn begin() -> Self {
+        Self {
+            begin: Instant::now(),
+            time: Duration::from_millis(if is_long() { 3_000 } else { 500 }),
+            count: 0,
+        }
+    }
+
+    fn go_on(&mut self) -> bool {
+        self.count += 1;
+        self.begin.elapsed() < self.time || self.count <= LOOK_COUNT_MIN
+    }
 }
 
 fn roomy(dir: &Path) -> StoreConfig {
@@ -285,8 +319,8 @@ fn look_beside(config: &StoreConfig, write: impl FnOnce(&AtomicBool) + Send) -> 
     thread::scope(|scope| {
         scope.spawn(move || write(is_over));
         let mut met = Vec::new();
-        let begin = Instant::now();
-        while begin.elapsed() < Duration::from_secs(2) {
+        let mut looks = Looks::begin();
+        while looks.go_on() {
             let mut survey = Survey::comparing(config, true).unwrap();
             let found = findings(&mut survey).into_iter();
             met.extend(found.map(|found| format!("{found:?}")));
@@ -301,8 +335,9 @@ fn look_beside(config: &StoreConfig, write: impl FnOnce(&AtomicBool) + Send) -> 
 /// Messages of many sizes, alone and in batches, one after the other.
 fn write_until(store: &Store, is_over: &AtomicBool) {
     let batch = element(&BODY, b"").repeat(20);
+    let size_max = log_size_max();
     let mut turn = 0;
-    while !is_over.load(Ordering::Relaxed) && store.max_position() < 256 << 20 {
+    while !is_over.load(Ordering::Relaxed) && store.max_position() < size_max {
         turn += 1;
         let mut writer = store.writer().unwrap();
         let size = usize::try_from(turn * 37 % 900).unwrap() + 1;

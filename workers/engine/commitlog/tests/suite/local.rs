@@ -5,7 +5,7 @@ use std::path::Path;
 
 use regent_commitlog::{
     AppendError, Boundary, KeySearch, LOCAL_START, NewMessage, ReadStatus, Retention, Store,
-    StoreConfig, StoreError,
+    StoreError,
 };
 
 use crate::support::*;
@@ -390,7 +390,7 @@ fn the_second_log_outlives_a_truncation_of_the_first() {
 #[test]
 fn a_store_that_takes_no_messages_opens_no_second_log() {
     let dir = tempdir();
-    let store = Store::open(StoreConfig::new(dir.path()), NOW_MS).unwrap();
+    let store = open(dir.path());
     store.close().unwrap();
     let error = store.open_local(1, 1, NOW_MS).unwrap_err();
     assert!(matches!(error, StoreError::Closed), "{error}");

@@ -178,6 +178,13 @@ fn a_send_to_a_queue_that_cannot_be_is_not_set_aside() {
 
 const MIB: u32 = 1 << 20;
 
+/// A directory beside this program, which lies on a disk: memory for files has no cold pages.
+fn disk_dir() -> tempfile::TempDir {
+    let program = std::env::current_exe().expect("this program");
+    let beside = program.parent().expect("its directory");
+    tempfile::tempdir_in(beside).expect("a directory")
+}
+
 /// A queue of so many messages of 1 MiB, the first of which are on the disk alone.
 fn cold_queue(dir: &std::path::Path, queue_id: i32, count: u64) -> Store {
     let mut config = StoreConfig::new(dir);
@@ -200,7 +207,7 @@ fn cold_queue(dir: &std::path::Path, queue_id: i32, count: u64) -> Store {
 #[test]
 fn a_held_pull_whose_messages_are_on_the_disk_alone_is_sent_again() {
     const COUNT: u64 = 24;
-    let dir = tempfile::tempdir().expect("a directory");
+    let dir = disk_dir();
     let (store, hot) = (cold_queue(dir.path(), 2, COUNT), hot_path());
     let kind = PullKind {
         code: 11,
