@@ -4,7 +4,6 @@ import { RouterProvider } from '@tanstack/react-router';
 import type { createConsole } from './create-console';
 import { theme } from './theme';
 
-const isTest = import.meta.env.MODE === 'test';
 const colorSchemeManager = localStorageColorSchemeManager({ key: 'regent-color-scheme' });
 
 /** The console with everything around it. */
@@ -14,9 +13,7 @@ export function App({ router, queryClient }: ReturnType<typeof createConsole>) {
       theme={theme}
       defaultColorScheme="auto"
       colorSchemeManager={colorSchemeManager}
-      env={isTest ? 'test' : 'default'}
-      // Tests see no colours, and jsdom would match these rules with each element that it looks at.
-      withCssVariables={!isTest}
+      env={import.meta.env.MODE === 'test' ? 'test' : 'default'}
     >
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
