@@ -97,15 +97,16 @@ up: setup ## Run a whole local cluster until Ctrl-C (UP="--data DIR --http-port 
 
 ##  Check
 
-FAST := check-console test-fast check-python
-BUSY := check-engine
+FAST := check-console check-python
+BUSY := check-engine test-fast
 CLUSTERS := test-cluster test-integration
 DURATIONS := build/durations
 JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 
 .PHONY: test soak check $(FAST) $(BUSY) $(CLUSTERS) check-docker
-# Tests with clusters wait for a third of their time. The tests of the engine take that time at a lower
-# priority, so they delay no heartbeat. Pages of the console would wait for processors until tests fail.
+# Tests with clusters wait for a third of their time. The tests of the engine and the unit tests take that
+# time at a lower priority, so they delay no heartbeat. Pages of the console would wait for processors until
+# tests fail.
 test: ## Run every check there is (about 23 minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
@@ -130,9 +131,9 @@ check-python: $(STAMPS)/engine
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
-# What is tested is just what the set-up built: `--lib` would build the face to Python once more.
-# Only the commit log has hooks for tests of crashes. It is checked without them with the tests of
-# schedules, for which nothing else in that crate is another.
+# These are the tests that the set-up built: `--lib` would build the module of Python again.
+# Only the commit log has hooks for tests of crashes. The lint of the schedule tests checks the
+# commit log without hooks.
 check-engine: $(STAMPS)/python $(STAMPS)/engine-tests
 	cd $(ENGINE) && cargo fmt --all --check
 	+cd $(ENGINE) && cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings

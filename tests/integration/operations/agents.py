@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient
 from backend.db import brokers as broker_rows
-from backend.domain.operation import Author, Confirmation
+from backend.domain.operation import Author, Confirmation, OperationState
 from backend.nameserver.server import NameServer
 from backend.operations.engine import following, orders
 from backend.operations.engine.engine import run_operation
@@ -106,7 +106,16 @@ class Operator:
         """Plan, confirm and carry out; give the operation as it ended."""
         planned = await self.plan(kind, **parameters)
         await self.confirm(planned)
-        return await self.end(planned.id)
+        return await self.finish(planned.id)
+
+    async def finish(self, operation_id):
+        """Carry an operation out to its end: a step waits until name servers know of a change."""
+
+        async def ended():
+            found = await self.end(operation_id)
+            return None if found.state in {OperationState.RUNNING, OperationState.QUEUED} else found
+
+        return await eventually(ended)
 
     async def end(self, operation_id):
         assert await self.run(operation_id)
@@ -118,7 +127,7 @@ class Operator:
     async def undo(self, operation):
         planned = await following.undo_operation(operation.id, ANNA, self.context)
         await self.confirm(planned)
-        return await self.end(planned.id)
+        return await self.finish(planned.id)
 
 
 class Agents(Operator):

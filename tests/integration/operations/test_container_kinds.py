@@ -20,7 +20,7 @@ from backend.domain.operation import ATTEMPTS_MAX
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import BrokerSilent, InvalidParameters, PlanBlocked
 from backend.domain.plan import CheckVerdict
-from backend.operations.engine import following, orders
+from backend.operations.engine import orders
 from backend.remoting.request_code import RequestCode
 from backend.services.cluster.containers import list_containers
 from backend.services.controller.group_changes import BrokerGroupName, find_group
@@ -85,28 +85,6 @@ def removal(name, **more):
     return {"broker_group_name": name, "broker_id": 0} | more
 
 
-async def finish(agents, operation_id):
-    """Carry an operation out to its end: a step waits until the name servers have heard."""
-
-    async def is_ended():
-        found = await agents.end(operation_id)
-        return None if found.state in {S.RUNNING, S.QUEUED} else found
-
-    return await eventually(is_ended)
-
-
-async def order(agents, kind, **parameters):
-    planned = await agents.plan(kind, **parameters)
-    await agents.confirm(planned)
-    return await finish(agents, planned.id)
-
-
-async def undo(agents, operation):
-    planned = await following.undo_operation(operation.id, ANNA, agents.context)
-    await agents.confirm(planned)
-    return await finish(agents, planned.id)
-
-
 def verdicts(planned):
     return {(one.name, one.verdict) for one in planned.plan.checks}
 
@@ -121,13 +99,13 @@ async def test_a_broker_is_added_and_the_undo_removes_it(agents, container, tmp_
     assert {one.verdict for one in planned.plan.checks} == {CheckVerdict.PASS}
     await agents.confirm(planned)
 
-    done = await finish(agents, planned.id)
+    done = await agents.finish(planned.id)
 
     assert (done.state, done.outcome) == (S.DONE, "read back as intended")
     assert await online(agents, "broker-y") == [f"127.0.0.1:{inner(container, 'broker-y').port}"]
     assert listed(tmp_path / "container.conf") == ["broker-x", "broker-y"]
 
-    back = await undo(agents, done)
+    back = await agents.undo(done)
     assert (back.kind, back.state, back.outcome) == (
         "remove_broker",
         S.DONE,
@@ -166,10 +144,10 @@ async def test_a_store_that_recovers_for_long_is_waited_for(
     assert opens == [str(path)]
     if is_lost:
         await orders.cancel_operation(planned.id, ANNA, agents.context)
-        cancelled = await finish(agents, planned.id)
+        cancelled = await agents.finish(planned.id)
         assert cancelled.state is S.PARTLY
         return
-    done = await finish(agents, planned.id)
+    done = await agents.finish(planned.id)
     assert (done.state, done.outcome) == (S.DONE, "read back as intended")
 
 
@@ -185,7 +163,7 @@ async def test_a_broker_that_takes_long_to_stop_is_removed(agents, tmp_path, mon
     monkeypatch.setattr(InnerBroker, "stop", stop_later)
     monkeypatch.setattr(containers_requests.RemoveBroker, "answer_timeout_s", 0.1)
 
-    done = await order(agents, "remove_broker", **removal("broker-x", interrupts_group=True))
+    done = await agents.order("remove_broker", **removal("broker-x", interrupts_group=True))
     may_stop.set()
 
     assert (done.state, done.outcome) == (S.DONE, "read back as intended")
@@ -198,23 +176,23 @@ async def test_a_path_is_read_back_as_the_container_lists_it(agents, container, 
     other = f" {path.parent}/./{path.name} "
     meant = addition(container, path, config_path=other)
 
-    done = await order(agents, "add_broker", **meant)
+    done = await agents.order("add_broker", **meant)
 
     assert (done.state, done.outcome) == (S.DONE, "read back as intended")
     assert listed(tmp_path / "container.conf") == ["broker-x", "broker-y"]
-    back = await undo(agents, done)
+    back = await agents.undo(done)
     assert (back.state, back.outcome) == (S.DONE, "read back as intended")
 
 
 async def test_a_broker_is_removed_and_the_undo_adds_it(agents, container, tmp_path):
     port = inner(container, "broker-x").port
 
-    done = await order(agents, "remove_broker", **removal("broker-x", interrupts_group=True))
+    done = await agents.order("remove_broker", **removal("broker-x", interrupts_group=True))
 
     assert (done.state, done.outcome) == (S.DONE, "read back as intended")
     assert await online(agents, "broker-x") == []
     assert listed(tmp_path / "container.conf") == []
-    back = await undo(agents, done)
+    back = await agents.undo(done)
     assert (back.kind, back.state, back.outcome) == ("add_broker", S.DONE, "read back as intended")
     assert await online(agents, "broker-x") == [f"127.0.0.1:{port}"]
     assert listed(tmp_path / "container.conf") == ["broker-x"]
@@ -229,13 +207,13 @@ async def test_a_worker_may_die_anywhere(agents, container, tmp_path, name):
         await agents.confirm(planned)
 
         lives = await agents.run(planned.id, (name, passed))
-        done = await finish(agents, planned.id)
+        done = await agents.finish(planned.id)
 
         assert (done.state, done.outcome) == (S.DONE, "read back as intended"), passed
         gone = await agents.plan("remove_broker", **removal(group, interrupts_group=True))
         await agents.confirm(gone)
         await agents.run(gone.id, (name, passed))
-        done = await finish(agents, gone.id)
+        done = await agents.finish(gone.id)
         assert (done.state, done.outcome) == (S.DONE, "read back as intended"), passed
         assert await online(agents, group) == []
         if lives:
@@ -299,7 +277,7 @@ async def test_a_replica_leaves_and_the_last_one_in_sync_stays(agents, tmp_path)
 
         leader = await agents.plan("remove_broker", **meant(1))
         replica = await agents.plan("remove_broker", **meant(2))
-        done = await order(agents, "remove_broker", **meant(2))
+        done = await agents.order("remove_broker", **meant(2))
         await eventually(lambda: in_sync(agents, {1}))
         last = await agents.plan("remove_broker", **meant(1))
 
@@ -312,7 +290,7 @@ async def test_a_replica_leaves_and_the_last_one_in_sync_stays(agents, tmp_path)
         assert "no other replica in sync" not in block_of(leader)
         assert (done.state, done.outcome) == (S.DONE, "read back as intended")
         assert "no other replica in sync is alive" in block_of(last)
-        back = await undo(agents, done)
+        back = await agents.undo(done)
         assert (back.state, back.outcome) == (S.DONE, "read back as intended")
         await eventually(lambda: in_sync(agents, {1, 2}))
 
@@ -335,8 +313,8 @@ async def test_a_broker_without_a_known_id_is_removed_by_its_file(agents, contai
         "remove_broker", **named, container_address=container.container.address
     )
     await orders.cancel_operation(planned.id, ANNA, agents.context)
-    cancelled = await finish(agents, planned.id)
-    back = await undo(agents, cancelled)
+    cancelled = await agents.finish(planned.id)
+    back = await agents.undo(cancelled)
 
     assert [one.name for one in by_file.plan.steps] == ["remove"]
     assert by_file.target == f"broker-y of {path}"
@@ -367,7 +345,7 @@ async def test_a_former_master_that_does_not_run_is_removed_from_its_container(a
         await eventually(lambda: in_sync(agents, {2}))
 
         by_id = await agents.plan("remove_broker", **removal("broker-g", **where, broker_id=1))
-        done = await order(agents, "remove_broker", **removal("broker-g", **where))
+        done = await agents.order("remove_broker", **removal("broker-g", **where))
 
         assert block_of(by_id) == ""
         assert (done.state, done.outcome) == (S.DONE, "read back as intended")
@@ -383,9 +361,9 @@ async def test_the_undo_adds_a_broker_under_a_controller_by_the_id_of_its_file(a
     async with running(tmp_path, agents, path, other) as server:
         await await_online(agents, "broker-g")
         meant = removal("broker-g", broker_id=1, interrupts_group=True)
-        done = await order(agents, "remove_broker", **meant)
+        done = await agents.order("remove_broker", **meant)
 
-        back = await undo(agents, done)
+        back = await agents.undo(done)
 
         assert (back.kind, back.state, back.outcome) == (
             "add_broker",
@@ -467,7 +445,7 @@ async def test_a_plan_expires_once_another_broker_is_added(agents, container, tm
     await agents.confirm(planned)
     await container.container.add(str(write(tmp_path, "broker-z")))
 
-    done = await finish(agents, planned.id)
+    done = await agents.finish(planned.id)
 
     assert done.state is not S.DONE
     assert listed(tmp_path / "container.conf") == ["broker-x", "broker-z"]

@@ -26,7 +26,7 @@ from backend.remoting.bodies import TopicConfig
 from tests.integration.operations.agents import ANNA, CLUSTER
 from tests.integration.operations.crashing import NOON
 from tests.integration.operations.test_broker_kinds import consumed, some_kinds
-from tests.integration.operations.test_lock_kinds import CORDON, finish
+from tests.integration.operations.test_lock_kinds import CORDON
 from tests.integration.services.controller_driver import ControllerDriver
 
 ROWS = json.loads(Path(__file__).with_name("earlier_plans.json").read_text())
@@ -92,7 +92,7 @@ async def test_brokers_are_cordoned_and_drained_and_have_their_right_again(agent
     for name in ("cordon_broker", "drain_broker"):
         agent.offsets.commit("billing", "orders", queue_id=0, offset=10)
         confirmed = await insert(agents, name)
-        done = await finish(agents, confirmed.id)
+        done = await agents.finish(confirmed.id)
         assert (done.state, agent.settings.permissions) == (S.DONE, 4), done
         back = await following.undo_operation(done.id, ANNA, agents.context)
         assert back.parameters | CORDON == back.parameters

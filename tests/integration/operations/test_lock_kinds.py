@@ -9,7 +9,6 @@ from backend.domain.operation_errors import NotUndoable
 from backend.operations.engine.following import find_following
 from backend.remoting.bodies import MessageQueue
 from tests.long_form import few
-from tests.waiting import eventually
 
 QUEUE = MessageQueue(broker_name="broker-a", queue_id=0, topic="orders")
 POINTS = ["after the effect", "before the effect", "commit", "clock"]
@@ -25,16 +24,6 @@ def holder(agents):
 def take(agents, client_id):
     agent = agents.agent()
     [_] = agent.locks.lock("billing", client_id=client_id, queues=[QUEUE], now_ms=agent.clock())
-
-
-async def finish(agents, operation_id):
-    """Work at an operation until it waits for nothing more."""
-
-    async def has_ended():
-        return (await agents.end(operation_id)).state not in {S.QUEUED, S.RUNNING}
-
-    await eventually(has_ended)
-    return await agents.look(operation_id)
 
 
 @pytest.mark.parametrize("name", few(POINTS, 2))
@@ -73,7 +62,7 @@ async def test_a_worker_may_die_anywhere_and_a_broker_is_cordoned_and_back(agent
         await agents.confirm(planned)
 
         lives = await agents.run(planned.id, (name, passed))
-        done = await finish(agents, planned.id)
+        done = await agents.finish(planned.id)
 
         assert done.state is S.DONE, (passed, done.outcome)
         assert agents.agent().settings.permissions == 4
@@ -95,7 +84,7 @@ async def test_a_broker_that_had_no_right_to_write_is_given_none_by_an_undo(agen
     await agents.call(25, body=b"brokerPermission=4\n")
     planned = await agents.plan(kind, **CORDON)
     await agents.confirm(planned)
-    done = await finish(agents, planned.id)
+    done = await agents.finish(planned.id)
 
     with pytest.raises(NotUndoable, match="no right to write"):
         await agents.undo(done)

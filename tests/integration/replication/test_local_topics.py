@@ -9,6 +9,7 @@ from backend.clients.clock import SystemClock
 from backend.domain.replica_group import LeasePolicy
 from backend.domain.share_incident import IncidentFilter
 from backend.remoting.request_code import RequestCode
+from backend.remoting.response_code import ResponseCode
 from backend.rules.share_incident import IncidentKind
 from backend.services.share_queue.incidents import judge_incidents, list_incidents
 from tests.integration.broker.client import bodies, messages
@@ -117,6 +118,11 @@ async def test_a_replica_sends_readers_of_such_a_topic_to_the_master(group):
     replica = group.client(2)
     await replica.heartbeat("g", TOPIC)
     place = {"topic": TOPIC, "queueId": 0}
+
+    async def knows_the_topic():
+        return (await replica.pull(TOPIC)).code != ResponseCode.TOPIC_NOT_EXIST
+
+    await eventually(knows_the_topic)
 
     told = [
         await replica.pull(TOPIC),
