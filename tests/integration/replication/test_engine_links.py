@@ -107,7 +107,8 @@ async def test_q10_messages_of_an_owner_for_a_client_that_has_left_come_again_at
         with owner._alone():
             # The owner has the POP, and does not answer yet.
             leaving.start(RequestCode.POP_MESSAGE, fields)
-            is_forwarded = await holds_soon(lambda: replica._clients.forwarded_count == 1)
+            # On a busy machine the POP of a turn before may be there too.
+            is_forwarded = await holds_soon(lambda: replica._clients.forwarded_count >= 1)
             await leaving.close()
 
     found = []
