@@ -1,33 +1,47 @@
-"""Pools of connections whose tests share connections and compiled statements.
+"""Pools and pipelines whose tests share connections and compiled statements.
 
-A process of Regent has one pool for its life; here each test has one. Kept connections halve the
-processes that Postgres starts. To compile statements would take a tenth of the tests' time.
+A process of Regent has one pool and two pipelines for its life; here each test has them. Kept
+connections save most of the processes that Postgres would start, each of which reads the catalog.
+To compile statements would take a tenth of the tests' time.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
+import psycopg
 from psycopg.pq import TransactionStatus
-from sqlalchemy import Engine
+from sqlalchemy import URL, Engine
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DisconnectionError
 
+from backend.db import pipeline
 from backend.db.engine import Database, open_database, refuse_closed
+from backend.db.pipeline import Pipeline, _Lane
 
 _connected: Final[list[Engine]] = []
 """The first engine that was connected; its dialect knows the server."""
 
 
+@dataclass(frozen=True, slots=True)
+class UnusedLane:
+    """A connection of a closed pipeline."""
+
+    driver_connection: psycopg.AsyncConnection
+    prepared: set[bytes]
+    """The names of the statements that the server has prepared for the connection."""
+
+
 class KeptConnections:
-    """Connections of closed pools, by the database and the name of the application."""
+    """Connections of closed pools and pipelines, by database and name of the application."""
 
     def __init__(self) -> None:
         self._unused: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
 
-    def take(self, pool: tuple[str, str]) -> DBAPIConnection | None:
+    def take(self, pool: tuple[str, str]) -> Any:
         """Give a connection that the server has not closed, if there is one."""
         unused = self._unused[pool]
         while unused:
@@ -67,6 +81,30 @@ class KeptConnections:
 kept: Final = KeptConnections()
 
 
+class KeepingPipeline(Pipeline):
+    """A pipeline that takes over what the pipelines before it have."""
+
+    def __init__(self, database_url: URL) -> None:
+        super().__init__(database_url)
+        self._pool = database_url.database or "", "regent-pipeline"
+
+    async def _connect(self) -> _Lane:
+        unused: UnusedLane | None = kept.take(self._pool)
+        if unused is None:
+            return await super()._connect()
+        unused.driver_connection.pgconn.exit_pipeline_mode()
+        lane = _Lane(unused.driver_connection)
+        lane._prepared = unused.prepared
+        return lane
+
+    def close(self) -> None:
+        for lane in self._lanes:
+            connection = UnusedLane(lane._connection, lane._prepared)
+            if lane.is_open and not lane.count() and kept.keep(self._pool, connection):
+                lane._detach()
+        super().close()
+
+
 @asynccontextmanager
 async def opened_database(database_url: str, *, application_name: str) -> AsyncIterator[Database]:
     """Open a pool that takes over what the pools before it have."""
@@ -74,6 +112,8 @@ async def opened_database(database_url: str, *, application_name: str) -> AsyncI
     engine = database.sync_engine
     pool = engine.url.database or "", application_name
     _take_kept_connections(engine, pool)
+    lanes = [KeepingPipeline(engine.url) for _ in range(2)]
+    pipeline._pipelines[engine], pipeline._patient_pipelines[engine] = lanes
     if _connected:
         # A statement is found by its dialect: the two go together.
         engine.dialect = _connected[0].dialect
@@ -81,6 +121,8 @@ async def opened_database(database_url: str, *, application_name: str) -> AsyncI
     try:
         yield database
     finally:
+        for one in lanes:
+            one.close()
         _keep_connections(engine, pool)
         await database.dispose()
         if not _connected and hasattr(engine.dialect, "server_version_info"):

@@ -167,11 +167,14 @@ class Pipeline:
             if lane is not None and lane.is_open and is_enough:
                 return lane
             try:
-                lane = _Lane(await connect(self._url, application_name="regent-pipeline"))
+                lane = await self._connect()
             except psycopg.Error as error:
                 raise _failure(error) from error
             self._lanes.append(lane)
             return lane
+
+    async def _connect(self) -> "_Lane":
+        return _Lane(await connect(self._url, application_name="regent-pipeline"))
 
 
 class _Lane:
@@ -302,15 +305,19 @@ class _Lane:
         """Close at once; closing twice is no error."""
         if self._is_closed:
             return
+        self._detach()
+        self._libpq.finish()
+        for future in self._waiting:
+            _fail(future, psycopg.OperationalError(reason))
+        self._waiting.clear()
+
+    def _detach(self) -> None:
+        """Use the connection no more."""
         self._is_closed = True
         self._loop.remove_reader(self._socket)
         self._loop.remove_writer(self._socket)
         if self._look is not None:
             self._look.cancel()
-        self._libpq.finish()
-        for future in self._waiting:
-            _fail(future, psycopg.OperationalError(reason))
-        self._waiting.clear()
 
 
 _pipelines: WeakKeyDictionary[Engine, Pipeline] = WeakKeyDictionary()
