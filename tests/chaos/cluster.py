@@ -8,10 +8,10 @@ import os
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import psycopg
@@ -21,8 +21,8 @@ from tests.chaos.databases import Postgres, RedisProcess
 from tests.chaos.network import Network
 from tests.chaos.schedule import LEASE_S
 from tests.chaos.sockets import find_owner
+from tests.forking import BROKER, CONTROL_PLANE, ForkedProcess, forking_process
 from tests.integration.broker.agent import write_config
-from tests.integration.broker.forking import ForkedProcess, forking_process
 
 ROOT: Final = Path(__file__).parents[2]
 GROUP: Final = "broker-c"
@@ -71,12 +71,24 @@ def agent_name(agent: int) -> str:
 
 
 class Process:
-    """One process at a time, always with the same command; its log continues over all starts."""
+    """One process of a program at a time, always with the same arguments.
 
-    def __init__(self, command: list[str], log_path: Path, environment: Mapping[str, str]) -> None:
-        self._command, self.log_path = command, log_path
+    It is forked from a process that has imported the program: a run starts dozens. Its log
+    continues over all starts.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        arguments: Sequence[str],
+        log_path: Path,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        # Its imports are not part of the first start.
+        self._origin = forking_process(program)
+        self._arguments, self.log_path = arguments, log_path
         self._environment = environment
-        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
+        self._process: ForkedProcess | None = None
 
     @property
     def pid(self) -> int | None:
@@ -91,17 +103,9 @@ class Process:
     def start(self) -> None:
         """Start it, unless it runs."""
         if self._process is None:
-            self._process = self._spawn()
-
-    def _spawn(self) -> subprocess.Popen[bytes] | ForkedProcess:
-        with self.log_path.open("ab") as log:
-            return subprocess.Popen(
-                self._command,
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=os.environ | self._environment,
+            environment = os.environ | self._environment
+            self._process = self._origin.fork(
+                self._arguments, log_path=self.log_path, environment=environment
             )
 
     def send_signal(self, number: signal.Signals) -> None:
@@ -128,18 +132,6 @@ class Process:
             return -signal.SIGKILL
         self._process = None
         return code
-
-
-class AgentProcess(Process):
-    """An agent, forked from a process that has imported its program: a run starts dozens."""
-
-    def __init__(self, config: Path, log_path: Path) -> None:
-        super().__init__(["-c", str(config)], log_path, {})
-        # Its imports are not part of the first start.
-        forking_process()
-
-    def _spawn(self) -> ForkedProcess:
-        return forking_process().fork(*self._command, log_path=self.log_path)
 
 
 class Cluster:
@@ -256,17 +248,16 @@ class Cluster:
 
     def _controller_process(self, policy: str) -> Process:
         environment = {
-            "PYTHONUNBUFFERED": "1",
             "REGENT_DATABASE_URL": self.postgres.url,
             "REGENT_REDIS_URL": self.redis.url,
             "REGENT_LEASE_POLICY": policy,
         }
-        command = [sys.executable, "-m", "tests.chaos.control_plane"]
-        command += [self.hosts.real, str(self.controller_port)]
-        command += [str(self.silence_scan_interval_s)]
-        return Process(command, self.directory / "controller.log", environment)
+        interval_s = str(self.silence_scan_interval_s)
+        arguments = [self.hosts.real, str(self.controller_port), interval_s]
+        log_path = self.directory / "controller.log"
+        return Process(CONTROL_PLANE, arguments, log_path, environment)
 
-    def _agent_process(self, agent: int, flush: str, properties: Mapping[str, str]) -> AgentProcess:
+    def _agent_process(self, agent: int, flush: str, properties: Mapping[str, str]) -> Process:
         root = self.directory / agent_name(agent)
         root.mkdir()
         config = write_config(
@@ -291,7 +282,7 @@ class Cluster:
             **self._role(agent),
             **properties,
         )
-        return AgentProcess(config, root / "agent.log")
+        return Process(BROKER, ["-c", str(config)], root / "agent.log")
 
     def _role(self, _agent: int) -> Mapping[str, str]:
         """Return the settings that make an agent a member of the group."""

@@ -40,6 +40,12 @@ async def serve(
         await asyncio.Event().wait()
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> None:
+    """Serve with the arguments of the command until killed."""
     log_plainly()
-    uvloop.run(serve(sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:4])))
+    host, port, *interval = arguments
+    uvloop.run(serve(host, int(port), *map(float, interval)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -15,8 +15,8 @@ import pytest
 
 from backend import server
 from backend.settings import ServerSettings
+from tests.forking import SERVER, forking_process
 from tests.integration.api.event_clients import SocketClient, SseClient, new_event, write
-from tests.long_form import few
 from tests.open_files import FEW, few_open_files, open_file_limits
 from tests.ports import free_port
 from tests.waiting import PATIENCE_S
@@ -38,32 +38,50 @@ def environment(database_url, redis_url, tmp_path):
     }
 
 
-def start(environment):
-    return subprocess.Popen(
-        [sys.executable, "-m", "backend.server"],
-        env=environment,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+@pytest.fixture
+def log_path(tmp_path):
+    return tmp_path / "server.log"
 
 
-def run(environment):
-    process = start(environment)
-    _, errors = process.communicate(timeout=PATIENCE_S)
-    return process.returncode, errors
+@pytest.fixture
+def start(environment, log_path):
+    """Start a server as a fork of a process that has its imports."""
+
+    def fork():
+        return forking_process(SERVER).fork([], log_path=log_path, environment=environment)
+
+    return fork
+
+
+@pytest.fixture
+def run(start, log_path):
+    """Start a server that can't start; give its exit code and what it wrote."""
+
+    def end():
+        code = start().wait(PATIENCE_S)
+        return code, log_path.read_text()
+
+    return end
+
+
+def execute(environment, log_path):
+    """Start a server as a supervisor does."""
+    command = [sys.executable, "-m", "backend.server"]
+    with log_path.open("wb") as log:
+        return subprocess.Popen(command, env=environment, stderr=log)
 
 
 async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
-    environment, eventually
+    environment, log_path, eventually
 ):
     with few_open_files():
-        process = start(environment)
+        process = execute(environment, log_path)
     base_url = f"http://127.0.0.1:{environment['REGENT_HTTP_PORT']}"
     try:
         async with httpx.AsyncClient(base_url=base_url, timeout=PATIENCE_S, verify=False) as client:
 
             async def is_ready():
-                assert process.poll() is None, process.stderr.read()
+                assert process.poll() is None, log_path.read_text()
                 try:
                     return (await client.get("/readyz")).status_code == 200
                 except httpx.TransportError:
@@ -80,7 +98,6 @@ async def test_a_server_starts_lets_the_administrator_in_and_stops_on_sigterm(
     finally:
         process.send_signal(signal.SIGTERM)
         code = await asyncio.to_thread(process.wait, PATIENCE_S)
-        process.stderr.close()
 
     writer.close()
     assert signed_in.status_code == 200
@@ -110,10 +127,10 @@ async def test_no_broker_can_connect_while_the_event_loop_is_blocked_at_the_star
 
 
 async def test_a_connection_that_was_idle_for_six_seconds_still_carries_a_request(
-    environment, eventually
+    environment, start, eventually
 ):
     # Clients keep one for five: the client must close first.
-    process = start(environment)
+    process = start()
     connection = HTTPConnection("127.0.0.1", int(environment["REGENT_HTTP_PORT"]))
 
     def ask():
@@ -138,14 +155,13 @@ async def test_a_connection_that_was_idle_for_six_seconds_still_carries_a_reques
     finally:
         process.send_signal(signal.SIGTERM)
         await asyncio.to_thread(process.wait, PATIENCE_S)
-        process.stderr.close()
 
     assert status == HTTPStatus.OK
     assert connection.sock is first
 
 
 async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
-    environment, database, eventually
+    environment, start, database, eventually
 ):
     async def ready(process):
         url = f"http://127.0.0.1:{environment['REGENT_HTTP_PORT']}/readyz"
@@ -167,7 +183,7 @@ async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
             await subscriber.follow()
             await asyncio.sleep(0.05)
 
-    process = start(environment)
+    process = start()
     try:
         await ready(process)
         port = int(environment["REGENT_HTTP_PORT"])
@@ -181,9 +197,8 @@ async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
             await write(database, *[new_event() for _ in range(5)])
             await eventually(lambda n=count - 5: all(len(s.events) == n for s in subscribers))
             await stop(process, number)
-            process.stderr.close()
             await write(database, *[new_event() for _ in range(5)])
-            process = start(environment)
+            process = start()
             await ready(process)
             await eventually(lambda n=count: all(len(s.events) >= n for s in subscribers))
             assert not any(task.done() for task in following)
@@ -192,48 +207,47 @@ async def test_subscribers_resume_over_a_restart_without_loss_or_repetition(
         await asyncio.gather(*following, return_exceptions=True)
     finally:
         await stop(process, signal.SIGTERM)
-        process.stderr.close()
 
     for subscriber in subscribers:
         assert [event["number"] for event in subscriber.events] == list(range(1, 21))
 
 
-@pytest.mark.parametrize("setting", few(["REGENT_HTTP_PORT", "REGENT_REMOTING_PORT"], 1))
-def test_a_port_in_use_is_one_line_and_code_2(environment, setting):
+@pytest.mark.parametrize("setting", ["REGENT_HTTP_PORT", "REGENT_REMOTING_PORT"])
+def test_a_port_in_use_is_one_line_and_code_2(environment, run, setting):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         environment[setting] = str(taken.getsockname()[1])
 
-        code, errors = run(environment)
+        code, errors = run()
 
     told = [line for line in errors.splitlines() if "in use" in line]
     assert (code, len(told)) == (2, 1)
     assert environment[setting] in told[0]
 
 
-def test_a_missing_setting_is_named_and_code_2(environment):
+def test_a_missing_setting_is_named_and_code_2(environment, run):
     del environment["REGENT_REDIS_URL"]
 
-    code, errors = run(environment)
+    code, errors = run()
 
     assert code == 2
     assert "REGENT_REDIS_URL" in errors
     assert len(errors.strip().splitlines()) == 1
 
 
-def test_a_database_without_tables_is_one_line(environment, empty_database_url):
+def test_a_database_without_tables_is_one_line(environment, run, empty_database_url):
     environment["REGENT_DATABASE_URL"] = empty_database_url
 
-    code, errors = run(environment)
+    code, errors = run()
 
     assert code == 1
     assert "python -m migrations" in errors.strip().splitlines()[-1]
     assert "Traceback" not in errors
 
 
-def test_a_bootstrap_secret_that_is_no_text_ends_the_start_with_a_clear_line(environment, tmp_path):
+def test_a_bootstrap_secret_that_is_no_text_ends_the_start_with_a_clear_line(run, tmp_path):
     (tmp_path / "secret").write_bytes(b"\xff\xfe\x00")
 
-    code, errors = run(environment)
+    code, errors = run()
 
     assert code == 2
     assert errors.splitlines()[-1] == (

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Self
 
 from backend.java_properties import format_properties_text
+from tests.forking import BROKER, ForkedProcess, forking_process
 from tests.integration.broker.client import Client
-from tests.integration.broker.forking import ForkedProcess, forking_process
 from tests.integration.broker.properties import broker_properties
 from tests.waiting import PATIENCE_S, poll_s
 
@@ -79,7 +79,7 @@ class Agent:
         # What it logged before is not taken for what it logs now.
         self.log_path.unlink(missing_ok=True)
         self.log_path.touch()
-        return forking_process().fork("-c", str(path), log_path=self.log_path)
+        return forking_process(BROKER).fork(["-c", str(path)], log_path=self.log_path)
 
     @property
     def log_path(self) -> Path:

@@ -1,14 +1,13 @@
-"""A logical queue moves between two broker groups, and a process is killed at each step.
+"""A logical queue moves between two broker groups, and a process is killed at a step.
 
 A producer and an ordered reader use the queue all the time. In the end the checker compares what
-they saw with the stored messages, and the copies of all brokers with Postgres. The long form
-(`make soak SOAK=moves`) repeats all steps.
+they saw with the stored messages, and the copies of all brokers with Postgres. Each step has one
+kill or two here; the long form (`make soak SOAK=moves`) kills each process at each step repeatedly.
 """
 
 import asyncio
 import contextlib
 import os
-import sys
 from contextlib import AsyncExitStack, ExitStack
 
 import pytest
@@ -19,6 +18,7 @@ from backend.domain.replica_group import LeasePolicy
 from backend.operations.engine import orders
 from backend.services.logical_queue.consistency import check_consistency
 from tests.chaos.cluster import Process
+from tests.forking import CONTROL_PLANE
 from tests.integration.broker.client import Client, messages
 from tests.integration.operations.agents import ANNA, Operator
 from tests.integration.operations.crashing import Crash
@@ -38,7 +38,8 @@ GET_MAX_OFFSET = 30
 FLOW_COUNT = 5
 """So many messages are acknowledged and read after each move."""
 
-ROUNDS = int(os.environ.get("REGENT_MOVE_ROUNDS", "1"))
+ROUNDS = int(os.environ.get("REGENT_MOVE_ROUNDS", "0"))
+"""How often each process is killed at each step; 0: each at some steps."""
 STEPS = {
     "M0": ("before the effect", 0),
     "M1": ("after the effect", 0),
@@ -53,19 +54,27 @@ STEPS = {
 They reserve twice, seal, activate, inform the source, and store the result at both groups.
 """
 
+VICTIMS = {
+    "worker": ("M0", "M4", "M6"),
+    "source": ("M1", "M5"),
+    "target": ("M2", "M6"),
+    "control plane": ("M3", "M5"),
+}
+"""The processes, and the steps at which each is killed."""
+
 
 class ControlPlane:
     """Controller and name server in a process that can be killed."""
 
     def __init__(self, directory, database_url, redis_url):
         self.port = free_port()
-        command = [sys.executable, "-m", "tests.chaos.control_plane", HOST, str(self.port)]
         environment = {
             "REGENT_DATABASE_URL": database_url,
             "REGENT_REDIS_URL": redis_url,
             "REGENT_LEASE_POLICY": LeasePolicy.QUORUM,
         }
-        self._process = Process(command, directory / "control-plane.log", environment)
+        log_path = directory / "control-plane.log"
+        self._process = Process(CONTROL_PLANE, [HOST, str(self.port)], log_path, environment)
 
     async def start(self):
         self._process.start()
@@ -328,11 +337,11 @@ async def scene(database_url, redis_url, tmp_path):
                 task.cancel()
 
 
-@pytest.mark.parametrize("victim", ["worker", "source", "target", "control plane"])
+@pytest.mark.parametrize("victim", VICTIMS)
 async def test_a_kill_at_any_step_of_a_move_loses_and_reorders_nothing(scene, victim):
     """L20, L42, L43, L44, L48: replicas replace masters during moves and after them."""
     homes = (A, B)
-    steps = [*STEPS] * ROUNDS
+    steps = [*STEPS] * ROUNDS or VICTIMS[victim]
     for number, step in enumerate(steps):
         source, target = homes[number % 2], homes[1 - number % 2]
         await scene.move(source, target, victim=victim, step=step)

@@ -1,12 +1,13 @@
-"""Start agents by forks of one process that has imported their program.
+"""Start programs by forks of processes that have imported them.
 
-Imports are nearly all of an agent's start, and the tests of groups start hundreds of agents. An
-agent that is forked is a process like any other: it is killed, paused and stopped by signals.
+Imports are nearly all of a program's start, and tests start hundreds of agents and control planes.
+A process that is forked is one like any other: it is killed, paused and stopped by signals.
 """
 
 import contextlib
 import functools
 import gc
+import importlib
 import json
 import os
 import queue
@@ -14,21 +15,26 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tests.waiting import PATIENCE_S
 
-ROOT: Final = Path(__file__).parents[3]
+ROOT: Final = Path(__file__).parents[1]
+BROKER: Final = "workers.broker.__main__"
+SERVER: Final = "backend.server"
+CONTROL_PLANE: Final = "tests.chaos.control_plane"
+"""Modules with a function `main`."""
 
 
 class ForkingProcess:
-    """The process that has the program in memory. It ends when its standard input is closed."""
+    """The process that has a program in memory. It ends when its standard input is closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-m", __name__, program],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -40,12 +46,15 @@ class ForkingProcess:
         self._codes: dict[int, int] = {}
         threading.Thread(target=self._read, daemon=True).start()
 
-    def fork(self, *arguments: str, log_path: Path) -> "ForkedProcess":
-        """Start the program with arguments and this process's environment.
-
-        It appends its log to a file.
-        """
-        order = {"arguments": arguments, "log": str(log_path), "environment": dict(os.environ)}
+    def fork(
+        self,
+        arguments: Sequence[str],
+        *,
+        log_path: Path,
+        environment: Mapping[str, str] = os.environ,
+    ) -> "ForkedProcess":
+        """Start the program, which appends its output to a file."""
+        order = {"arguments": arguments, "log": str(log_path), "environment": dict(environment)}
         with self._turn:
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(order) + "\n")
@@ -73,9 +82,9 @@ class ForkingProcess:
 
 
 @functools.cache
-def forking_process() -> ForkingProcess:
+def forking_process(program: str) -> ForkingProcess:
     """Give the one of this test process."""
-    return ForkingProcess()
+    return ForkingProcess(program)
 
 
 @dataclass
@@ -95,7 +104,7 @@ class ForkedProcess:
         if self._code is None:
             self._code = self._origin.code_of(self.pid, timeout_s=timeout)
         if self._code is None:
-            raise subprocess.TimeoutExpired(f"agent {self.pid}", timeout)
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
         return self._code
 
     def send_signal(self, number: int) -> None:
@@ -107,10 +116,9 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
 
-def _run() -> None:
+def _run(program: str) -> None:
     """Fork at each line of standard input, and write of each process when it starts and ends."""
-    from workers.broker.__main__ import main  # noqa: PLC0415 - tests that fork do not need it
-
+    main = importlib.import_module(program).main
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, lambda *_: _reap())
@@ -124,7 +132,7 @@ def _run() -> None:
             _redirect(order["log"])
             os.environ.clear()
             os.environ.update(order["environment"])
-            sys.exit(main(order["arguments"]))
+            sys.exit(main(*filter(None, [order["arguments"]])))
         _write("started", pid, 0)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
@@ -133,8 +141,10 @@ def _redirect(log_path: str) -> None:
     """Take the standard streams from the process that forked."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    for source, stream in ((nowhere, 0), (nowhere, 1), (log, 2)):
+    for source, stream in ((nowhere, 0), (log, 1), (log, 2)):
         os.dup2(source, stream)
+    # A kill loses nothing that was written before.
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     os.close(nowhere)
     os.close(log)
 
@@ -153,4 +163,4 @@ def _write(event: str, pid: int, code: int) -> None:
 
 
 if __name__ == "__main__":
-    _run()
+    _run(sys.argv[1])
