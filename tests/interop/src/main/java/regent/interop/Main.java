@@ -1,14 +1,19 @@
 package regent.interop;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Runs one scenario of a stock client against a running cluster.
+ * Runs scenarios of a stock client against a running cluster: that of the arguments, or without
+ * arguments one for each line of the input, whose words are separated by tabs.
  *
  * <p>Events go to standard output as JSON lines. The last one is {@code result}, or {@code failed}
- * with the exit code 1.
+ * with the exit code 1. After {@code result} the line {@code --- ended} follows for a line of the input.
  */
 public final class Main {
     private interface Scenario {
@@ -38,8 +43,22 @@ public final class Main {
     private Main() {
     }
 
-    public static void main(String[] words) {
-        if (words.length == 0 || !SCENARIOS.containsKey(words[0])) {
+    public static void main(String[] words) throws IOException {
+        if (words.length > 0) {
+            run(words);
+        } else {
+            var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+            for (String line = input.readLine(); line != null; line = input.readLine()) {
+                run(line.split("\t"));
+                System.out.println("--- ended");
+            }
+        }
+        // Threads of clients that were never shut down would keep the process alive.
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void run(String[] words) {
+        if (!SCENARIOS.containsKey(words[0])) {
             System.err.println("usage: <scenario> [--name value]...; scenarios: " + SCENARIOS.keySet());
             System.exit(2);
         }
@@ -48,10 +67,8 @@ public final class Main {
         } catch (Throwable failure) {
             failure.printStackTrace();
             Report.event("failed", "scenario", words[0], "arguments", Arrays.asList(words), "reason", describe(failure));
-            // Threads of clients that were never shut down would keep the process alive.
             Runtime.getRuntime().halt(1);
         }
-        Runtime.getRuntime().halt(0);
     }
 
     private static String describe(Throwable failure) {
