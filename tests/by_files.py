@@ -15,17 +15,19 @@ SHARING: Final = {
         *_files("system/browser", "replica_groups operation_pages operations"),
         *_files("system", "graceful_elections operations"),
     ],
-    "cluster": [
+    "pages": [
         *_files("system/browser", "access_pages console locks message_orders order_forms pages"),
-        *_files("system/browser", "resource_pages"),
+        *_files("system/browser", "resource_pages queue_moves share_queues"),
         *_files("system", "bad_frames bad_input strangers subscriptions up"),
-        *_files("interop", "chaos consumers messages vectors offsets"),
+    ],
+    "clients": [
+        *_files("interop", "chaos consumers messages vectors offsets static_topics static_pop"),
     ],
 }
 """Files that run in one process, one after another, since they use one cluster.
 
-The first ones have a group of three; the first file checks its whole history. The second ones have
-two groups of one. `vectors` checks the traffic between clients and cluster of the files before.
+The first ones have a group of three; the first file checks its whole history. The others have two
+groups of one. `vectors` checks the traffic between clients and cluster of the files before.
 """
 
 SPARK: Final = "tests/integration/capacity/"
@@ -33,6 +35,11 @@ SPARK: Final = "tests/integration/capacity/"
 
 SCOPES: Final = {path: scope for scope, paths in SHARING.items() for path in paths}
 PLACES: Final = {path: place for paths in SHARING.values() for place, path in enumerate(paths)}
+
+
+def scope_of(item: pytest.Item | None) -> str | None:
+    """Give the name of what the file of a test shares with other files."""
+    return None if item is None else SCOPES.get(_path(item.nodeid))
 
 
 def bring_together(items: list[pytest.Item]) -> None:

@@ -12,9 +12,9 @@ from tests.interop.java import VERSIONS, build
 from tests.interop.recorder import Recorder, recording
 from tests.interop.stock_store import StockStore
 from tests.long_form import few
-from tests.system.cluster import Cluster, cluster, short_directory
+from tests.system.cluster import Cluster, cluster, pytest_runtest_teardown, short_directory
 
-__all__ = ["cluster"]
+__all__ = ["cluster", "pytest_runtest_teardown"]
 
 SCENARIOS_AT_ONCE = 4
 """Most scenarios wait for timers; this many keep two cores busy without slowing each other."""

@@ -1,8 +1,8 @@
 """A whole local cluster for tests: `regent up` in a separate directory and on separate ports.
 
-One cluster serves every test of a session that asks for the fixture `cluster`, and one every test
-that asks for `three`. A test that needs to start, stop or break one more runs its own with
-`running_cluster`.
+One cluster serves every test that asks for the fixture `cluster`, and one every test that asks for
+`three`. Each is stopped after the last file that shares it (`by_files.py`). A test that needs to
+start, stop or break one more runs its own with `running_cluster`.
 """
 
 import json
@@ -24,6 +24,7 @@ import psutil
 import pytest
 
 from tests import guard
+from tests.by_files import scope_of
 from tests.migrated_postgres import copy_migrated
 from tests.ports import free_range
 
@@ -297,7 +298,15 @@ def _shared_cluster(
     return clusters[name][0]
 
 
-def stop_three(config: pytest.Config) -> None:
-    """Stop the shared group of three, which takes a tenth of a core for as long as it runs."""
-    if shared := config.stash.get(_shared, {}).pop(THREE, None):
-        shared[1].close()
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Stop the shared clusters after the last file that uses them.
+
+    Each takes a tenth of a core for as long as it runs.
+    """
+    if scope_of(item) in (None, scope_of(nextitem)):
+        return
+    clusters = item.config.stash.get(_shared, {})
+    for _, stack in clusters.values():
+        stack.close()
+    clusters.clear()

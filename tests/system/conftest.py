@@ -5,22 +5,11 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.system.cluster import Cluster, cluster, stop_three, three
+from tests.system.cluster import Cluster, cluster, pytest_runtest_teardown, three
 from tests.system.console import administrator
 from tests.system.footprint import settled, written
 
-__all__ = ["cluster", "three"]
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Stop the group of three after the last test that has it."""
-    if nextitem is not None and "three" in _fixtures(item) - _fixtures(nextitem):
-        stop_three(item.config)
-
-
-def _fixtures(item: pytest.Item) -> set[str]:
-    return set(getattr(item, "fixturenames", ()))
+__all__ = ["cluster", "pytest_runtest_teardown", "three"]
 
 
 @pytest.fixture(scope="module")
