@@ -156,7 +156,7 @@ test-fast: $(STAMPS)/engine
 
 # A process that is done takes tests over from the one with the most left: the long ones are neighbours.
 test-integration: $(STAMPS)/engine $(STAMPS)/load
-	$(PYTHON) -m pytest -q -n 6 --dist worksteal $(JUNIT) tests/integration
+	$(PYTHON) -m pytest -q -n 5 --dist worksteal $(JUNIT) tests/integration
 
 # The files that take long come first, or one worker has the last of them alone.
 test-cluster: $(STAMPS)/engine $(STAMPS)/console $(STAMPS)/browser $(STAMPS)/interop

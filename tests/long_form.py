@@ -1,7 +1,7 @@
 """Tests and cases that only `make soak SOAK=cases` runs: more of a kind that `make test` has.
 
-`make test` runs one case of each kind of fault, page, form and command. `few` and `chosen` choose
-the cases of one test; `long_form_only` marks a test whose kind another test covers.
+`make test` runs one case of each kind of fault, page, form and command. `few`, `chosen` and
+`stride` choose the cases of one test; `long_form_only` marks a test whose kind another test covers.
 """
 
 import os
@@ -34,6 +34,11 @@ def chosen(cases: Iterable[Case], *kept: Case) -> list[Case]:
     if unknown := [case for case in kept if case not in listed]:
         raise ValueError(f"no cases {unknown} among {listed}")
     return listed if RUNS_ALL_CASES else list(kept)
+
+
+def stride(step: int) -> int:
+    """Give the distance of the points that a test goes through; the long form has all points."""
+    return 1 if RUNS_ALL_CASES else step
 
 
 long_form_only: Final = pytest.mark.long_form

@@ -11,6 +11,7 @@ from tests.integration.broker.agent import Agent
 from tests.interop.java import build
 from tests.interop.mixed_group import PATIENCE, Journal, MixedGroup, OurBroker, log_bytes
 from tests.interop.stock_broker import StockBroker
+from tests.long_form import long_form_only
 from tests.ports import free_port
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(600)]
@@ -111,6 +112,7 @@ async def test_stock_and_we_follow_each_other_and_take_over_without_loss(
     assert our_log == stock_log
 
 
+@long_form_only
 async def test_our_replica_follows_stock_in_an_epoch_that_stock_did_not_record(
     group, await_state, eventually
 ):

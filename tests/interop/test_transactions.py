@@ -1,10 +1,12 @@
-"""Transactions that a broker of stock and one of ours leave to each other in one store."""
+"""Transactions that a broker of stock and one of ours leave to each other in one store.
+
+`make test` has one direction here, and the other one in `test_timers`.
+"""
 
 import asyncio
 
-from backend.remoting.names import HALF_OPERATION_TOPIC, HALF_TOPIC
 from tests.integration.broker.agent import Agent
-from tests.integration.broker.client import bodies, messages
+from tests.integration.broker.client import bodies
 from tests.integration.broker.test_transactions import (
     COMMIT,
     IMPATIENT,
@@ -15,6 +17,7 @@ from tests.integration.broker.test_transactions import (
     send_half,
 )
 from tests.interop.lone_stock import stock
+from tests.long_form import long_form_only
 from tests.waiting import eventually
 
 __all__ = ["stock"]
@@ -64,6 +67,7 @@ async def test_what_stock_left_pending_is_asked_and_committed_here(tmp_path, sto
     assert found == [b"committed", b"pending"]
 
 
+@long_form_only
 async def test_what_we_left_pending_is_asked_and_committed_by_stock(tmp_path, stock):
     with Agent(tmp_path) as agent:
         ours = await agent.start()
@@ -75,36 +79,3 @@ async def test_what_we_left_pending_is_asked_and_committed_by_stock(tmp_path, st
     await client.close()
 
     assert found == [b"committed", b"pending"]
-
-
-async def test_the_records_of_a_transaction_look_the_same_in_both_logs(tmp_path, stock):
-    seen = []
-    theirs = await stock.start()
-    (tmp_path / "ours").mkdir()
-    with Agent(tmp_path / "ours") as agent:
-        ours = await agent.start()
-        for client in (theirs, ours):
-            half = await send_half(client, b"m", TAGS="A")
-            await end(client, half, COMMIT)
-            seen.append([await _described(client, topic) for topic in (HALF_TOPIC, "T")])
-            operation = await _first(client, HALF_OPERATION_TOPIC)
-            seen[-1].append((operation.body, operation.properties["TAGS"], operation.queue_id))
-        agent.stop()
-
-    assert seen[0] == seen[1]
-
-
-async def _first(client, topic):
-    queue_id = 1 if topic == "T" else 0
-
-    async def found():
-        return messages(await client.pull(topic, queueId=queue_id))
-
-    return (await eventually(found, interval_s=0.2))[0]
-
-
-async def _described(client, topic):
-    one = await _first(client, topic)
-    varying = {"MSG_REGION", "TRACE_ON", "CLUSTER"}
-    kept = {name: value for name, value in one.properties.items() if name not in varying}
-    return kept, one.queue_id, one.queue_offset, one.sys_flag, one.body, one.flag

@@ -27,6 +27,7 @@ from tests.integration.api.reach_world import (
     names_of,
 )
 from tests.integration.api.test_access_matrix import ENDING, question
+from tests.long_form import few
 from tests.waiting import PATIENCE_S
 
 KINDS = ("session", "token")
@@ -82,7 +83,7 @@ def filled(path, names):
     return fill(path)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few(KINDS, 1))
 async def test_no_route_answers_about_a_cluster_out_of_reach(bare_client, credentials, world, kind):
     near, far = world
     headers = await credentials(kind, Role.ADMIN, patterns=PATTERNS)
@@ -122,7 +123,7 @@ async def test_a_list_is_not_asked_for_another_cluster(bare_client, credentials,
     assert not any(FAR in answer.text for answer in answers)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few(KINDS, 1))
 async def test_no_field_answers_about_a_cluster_out_of_reach(bare_client, credentials, world, kind):
     near, far = world
     headers = await credentials(kind, Role.ADMIN, patterns=PATTERNS)

@@ -161,7 +161,7 @@ def test_no_history_gives_an_empty_report(spark, tmp_path):
 
 
 async def test_the_process_of_a_job_says_why_it_fails(tmp_path):
-    # One that does not fail runs in `test_live`, started by a worker.
+    # One that does not fail runs in `test_pages`, started by a worker.
     job = SparkReportJob(deadline=timedelta(seconds=300), master="local[1]")
 
     with pytest.raises(ReportJobFailed, match="the first is /gone"):

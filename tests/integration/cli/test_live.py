@@ -18,6 +18,7 @@ from redis import Redis
 from backend.cli.app import run
 from backend.clients.sample_history import SampleHistory
 from backend.clients.sample_schemas import SCHEMAS
+from tests.long_form import long_form_only
 from tests.ports import free_port
 from tests.waiting import PATIENCE_S
 
@@ -224,6 +225,7 @@ def add_history(database_url: str, directory: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.timeout(400)
+@long_form_only
 def test_a_report_goes_from_the_command_line_through_a_worker_and_spark_and_back(
     local_dir, environment, processes, shared_database_url, root, capsys
 ):

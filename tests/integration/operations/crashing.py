@@ -7,7 +7,9 @@ answer, and the data on its disk is there when it is back.
 """
 
 import asyncio
+import itertools
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, ClassVar
@@ -26,9 +28,17 @@ from backend.operations.engine import engine, orders
 from backend.operations.engine.kind import Facts, Kind, OperationContext, OperationRequest
 from backend.operations.engine.steps import planned_steps
 from backend.operations.planning.groups import compare
+from tests.long_form import stride
 
 ANNA = Author("anna", "test")
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+POINTS = ("commit", "clock", "before the effect", "after the effect")
+"""The points of workers. `test_crashes` has all of them, whatever the kind of the operation."""
+
+
+def points(name: str) -> Iterator[int]:
+    """Count the points of a name at which a worker dies: each effect, or some of the others."""
+    return itertools.count(step=1 if "effect" in name else stride(6))
 
 
 class Crash(BaseException):

@@ -19,6 +19,7 @@ from backend.operations.engine.following import find_following
 from backend.remoting.bodies import SubscriptionGroupConfig, TopicConfig
 from backend.services.topic import topics
 from tests.integration.operations.agents import ANNA, CLUSTER, Agents
+from tests.integration.operations.crashing import points
 from tests.long_form import few
 from tests.waiting import PATIENCE_S, eventually
 
@@ -288,7 +289,7 @@ async def test_one_key_has_one_effect(agents, case):
 
 
 # Some kinds die once; all of them at both points are in `make soak SOAK=cases`.
-POINTS = few(itertools.product(CASES, ("before the effect", "after the effect")), 4)
+POINTS = few(itertools.product(CASES, ("before the effect", "after the effect")), 3)
 # Every other point is one of the engine, whose stories pass all of them; two kinds stand for all.
 POINTS += [
     (case, name)
@@ -302,7 +303,7 @@ POINTS += [
 async def test_a_worker_may_die_anywhere_and_it_is_done_once(agents, case, name):
     await case.prepare(agents)
     deaths = 0
-    for passed in itertools.count(step=1 if "effect" in name else 3):
+    for passed in points(name):
         planned = await agents.plan(case.kind, **case.parameters)
         await agents.confirm(planned)
 

@@ -1,7 +1,6 @@
 """Operators add brokers to containers and remove them, wherever the worker that does it dies."""
 
 import asyncio
-import itertools
 import socket
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from backend.services.controller.group_changes import BrokerGroupName, find_grou
 from backend.views.containers import InnerBrokerOut
 from tests.integration.broker.containers import inner, listed, write_broker, write_container
 from tests.integration.operations.agents import ANNA, CLUSTER
+from tests.integration.operations.crashing import POINTS, points
 from tests.long_form import few
 from tests.ports import free_port
 from tests.waiting import eventually
@@ -34,8 +34,6 @@ from workers.broker.configuration.config_file import ConfigFile
 from workers.broker.container.inner_broker import InnerBroker
 from workers.broker.container.server import ContainerServer
 from workers.broker.container.settings import load_container
-
-POINTS = ["after the effect", "before the effect", "commit", "clock"]
 
 
 def write(root, name, **properties):
@@ -198,9 +196,9 @@ async def test_a_broker_is_removed_and_the_undo_adds_it(agents, container, tmp_p
     assert listed(tmp_path / "container.conf") == ["broker-x"]
 
 
-@pytest.mark.parametrize("name", few(POINTS, 2))
+@pytest.mark.parametrize("name", few(POINTS, 1))
 async def test_a_worker_may_die_anywhere(agents, container, tmp_path, name):
-    for passed in itertools.count(step=1 if "effect" in name else 3):
+    for passed in points(name):
         group = f"broker-{passed}"
         path = write(tmp_path, group)
         planned = await agents.plan("add_broker", **addition(container, path))

@@ -1,7 +1,5 @@
 """Dead letters that are sent again: each once, past crashes, and no second time unnoticed."""
 
-import itertools
-
 import pytest
 from regent_engine import parse_offset_message_id
 
@@ -21,8 +19,10 @@ from backend.remoting.bodies import TopicConfig
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, messages
 from tests.integration.operations.agents import ANNA
+from tests.integration.operations.crashing import POINTS, points
 from tests.integration.operations.test_broker_kinds import put_group, put_topic
 from tests.integration.operations.test_broker_plans import checks
+from tests.long_form import few
 
 KIND = "resend_dead_letters"
 DEAD, RETRY = "%DLQ%billing", "%RETRY%billing"
@@ -176,12 +176,12 @@ async def test_a_group_that_holds_queue_locks_is_not_sent_to_its_retry_topic(age
     assert elsewhere.state is S.DONE, elsewhere.outcome
 
 
-@pytest.mark.parametrize("name", ["before the effect", "after the effect", "commit"])
+@pytest.mark.parametrize("name", few(POINTS, 1))
 async def test_a_worker_that_dies_anywhere_sends_nothing_twice_and_loses_nothing(
     agents, client, name
 ):
     """Each round has separate dead letters, and kills the worker a little later."""
-    for passed in itertools.count():
+    for passed in points(name):
         await die(client, 2, first=2 * passed)
         planned = await agents.plan(KIND, **ALL)
         await agents.confirm(planned)

@@ -1,17 +1,15 @@
 """Locks are released and brokers cordoned once, wherever the worker that does it dies."""
 
-import itertools
-
 import pytest
 
 from backend.domain.operation import OperationState as S
 from backend.domain.operation_errors import NotUndoable
 from backend.operations.engine.following import find_following
 from backend.remoting.bodies import MessageQueue
+from tests.integration.operations.crashing import POINTS, points
 from tests.long_form import few
 
 QUEUE = MessageQueue(broker_name="broker-a", queue_id=0, topic="orders")
-POINTS = ["after the effect", "before the effect", "commit", "clock"]
 CORDON = {"broker_group_name": "broker-a"}
 
 
@@ -26,10 +24,10 @@ def take(agents, client_id):
     [_] = agent.locks.lock("billing", client_id=client_id, queues=[QUEUE], now_ms=agent.clock())
 
 
-@pytest.mark.parametrize("name", few(POINTS, 2))
+@pytest.mark.parametrize("name", few(POINTS, 1))
 async def test_a_worker_may_die_anywhere_and_only_the_planned_hold_ends(agents, name):
     deaths = 0
-    for passed in itertools.count(step=1 if "effect" in name else 3):
+    for passed in points(name):
         take(agents, "dead")
         planned = await agents.plan("release_locks", client_id="dead")
         # Case B15.
@@ -54,10 +52,10 @@ async def test_a_worker_may_die_anywhere_and_only_the_planned_hold_ends(agents, 
     assert deaths > 0
 
 
-@pytest.mark.parametrize("name", few(POINTS, 2))
+@pytest.mark.parametrize("name", few(POINTS, 1))
 async def test_a_worker_may_die_anywhere_and_a_broker_is_cordoned_and_back(agents, name):
     deaths = 0
-    for passed in itertools.count(step=1 if "effect" in name else 4):
+    for passed in points(name):
         planned = await agents.plan("cordon_broker", **CORDON)
         await agents.confirm(planned)
 

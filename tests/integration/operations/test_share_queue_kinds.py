@@ -1,7 +1,5 @@
 """Operators change share queues and consume modes, wherever the worker that does it dies."""
 
-import itertools
-
 import pytest
 
 from backend.brokers.asking import Brokers
@@ -28,10 +26,10 @@ from tests.integration.broker.client import Client
 from tests.integration.broker.name_server import FakeStockBroker
 from tests.integration.broker.popping import ack, bodies, pop
 from tests.integration.operations.agents import CLUSTER
+from tests.integration.operations.crashing import POINTS, points
 from tests.long_form import few
 from tests.waiting import eventually
 
-POINTS = ["after the effect", "before the effect", "commit", "clock"]
 NAME = ShareQueueName("orders", 0, "billing")
 QUEUE = {
     "broker_group_name": "broker-a",
@@ -84,11 +82,11 @@ async def take_and_leave(agents, connect, client_id="gone"):
     return taken
 
 
-@pytest.mark.parametrize("name", few(POINTS, 2))
+@pytest.mark.parametrize("name", few(POINTS, 1))
 async def test_o10_a_worker_may_die_anywhere_and_messages_of_a_gone_client_come_again(
     agents, consumer, connect, name
 ):
-    for passed in itertools.count(step=1 if "effect" in name else 3):
+    for passed in points(name):
         await agents.send("orders", 1)
         taken = await take_and_leave(agents, connect)
         planned = await agents.plan("release_shared_messages", **QUEUE)
@@ -137,11 +135,11 @@ async def test_a_release_is_void_once_its_client_is_back(agents, connect):
         await agents.confirm(planned)
 
 
-@pytest.mark.parametrize("name", few(POINTS, 2))
+@pytest.mark.parametrize("name", few(POINTS, 1))
 async def test_o54_a_worker_may_die_anywhere_and_a_share_queue_goes_on_from_the_offset(
     agents, consumer, name
 ):
-    for passed in itertools.count(step=1 if "effect" in name else 3):
+    for passed in points(name):
         taken = await pop(consumer, "orders", "billing", queueId=0)
         assert [await ack(consumer, one, "billing") for one in taken] == [0] * len(taken)
         former = (await held(agents)).queue
@@ -256,9 +254,9 @@ async def mode_of(agents):
 
 
 @pytest.mark.usefixtures("consumer")
-@pytest.mark.parametrize("name", few(POINTS, 2))
+@pytest.mark.parametrize("name", few(POINTS, 1))
 async def test_a_worker_may_die_anywhere_and_the_consume_mode_is_set_and_taken_back(agents, name):
-    for passed in itertools.count(step=1 if "effect" in name else 3):
+    for passed in points(name):
         planned = await agents.plan("set_consume_mode", **MODE, mode="POP", shared_client_count=1)
         await agents.confirm(planned)
 

@@ -11,7 +11,9 @@ from backend.operations.engine import orders
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client
 from tests.integration.operations.agents import ANNA
+from tests.integration.operations.crashing import POINTS
 from tests.integration.operations.test_static_topics import NOT_LEADER, A, B, T, Topic
+from tests.long_form import chosen, stride
 from tests.waiting import eventually
 
 
@@ -148,15 +150,16 @@ async def test_a_shrink_whose_seals_have_no_answer_is_rolled_back_l45(topic, age
     assert await topic.is_sound()
 
 
-@pytest.mark.parametrize("name", ["before the effect", "after the effect", "commit"])
+@pytest.mark.parametrize("name", chosen(POINTS, "after the effect", "commit"))
 async def test_a_worker_that_dies_anywhere_in_a_shrink_is_replaced_l42(topic, agents, name):
     number, count, lives = 0, 4, False
+    step = 1 if "effect" in name else stride(4)
     while not lives:
         kind = "shrink_static_topic" if count == 4 else "expand_static_topic"
         count = 3 if count == 4 else 4
         planned = await agents.plan(kind, **T, queue_count=count)
         await agents.confirm(planned)
-        lives = await agents.run(planned.id, (name, number // 2))
+        lives = await agents.run(planned.id, (name, step * (number // 2)))
         ended = await agents.look(planned.id) if lives else await agents.end(planned.id)
         lives = lives and kind == "shrink_static_topic"
 

@@ -29,6 +29,8 @@ from backend.services.logical_queue.convergence import ConvergeOutcome, converge
 from backend.services.logical_queue.copies import TopicHolders, ask_holders
 from tests.integration.broker.client import Client, bodies
 from tests.integration.operations.agents import ANNA, CLUSTER
+from tests.integration.operations.crashing import POINTS
+from tests.long_form import chosen, stride
 from tests.waiting import eventually
 from workers.broker.logical import confirmation
 
@@ -543,18 +545,19 @@ async def test_a_second_change_is_refused_until_the_first_ends_l55(topic, agents
     assert await topic.is_sound()
 
 
-@pytest.mark.parametrize("name", ["before the effect", "after the effect", "commit"])
+@pytest.mark.parametrize("name", chosen(POINTS, "after the effect", "commit"))
 async def test_a_worker_that_dies_anywhere_in_a_move_loses_nothing_l42(topic, agents, name):
     await topic.create(2)
     homes, expected = (A, B), []
     number, lives = 0, False
+    step = 1 if "effect" in name else stride(4)
     while not lives:
         source, target = homes[number % 2], homes[1 - number % 2]
         expected.append(b"%d" % number)
         assert await topic.send(source, expected[-1]) == [number]
 
         operation_id = await topic.begin_move(0, to=target)
-        lives = await agents.run(operation_id, (name, number))
+        lives = await agents.run(operation_id, (name, step * number))
         ended = await agents.end(operation_id) if not lives else await agents.look(operation_id)
 
         assert ended.state is S.DONE, (number, ended.outcome)

@@ -1,6 +1,5 @@
 """Operators recall waiting messages, wherever the worker that does it dies."""
 
-import itertools
 import time
 
 import pytest
@@ -15,9 +14,9 @@ from backend.domain.plan import CheckVerdict
 from backend.remoting.request_code import RequestCode
 from backend.rules.recall_handle import RecallHandle
 from tests.integration.broker.client import Client, messages
+from tests.integration.operations.crashing import POINTS, points
 from tests.long_form import few
 
-POINTS = ["after the effect", "before the effect", "commit", "clock"]
 KIND = "recall_message"
 HOUR_MS = 3_600_000
 
@@ -57,9 +56,9 @@ async def recalled(client):
 
 
 @pytest.mark.usefixtures("recalls")
-@pytest.mark.parametrize("name", few(POINTS, 2))
+@pytest.mark.parametrize("name", few(POINTS, 1))
 async def test_a_worker_may_die_anywhere_and_a_message_is_recalled(agents, producer, name):
-    for passed in itertools.count(step=1 if "effect" in name else 3):
+    for passed in points(name):
         handle = await send(producer, f"K{passed}", due_ms=later(agents))
         planned = await agents.plan(KIND, recall_handle=handle)
         assert planned.plan.risk_label == "may lose data, can't be undone"

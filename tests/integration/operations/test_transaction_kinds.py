@@ -1,7 +1,5 @@
 """Operators decide pending transactions once, wherever the worker that does it dies."""
 
-import itertools
-
 import pytest
 
 from backend.domain.operation import OperationState as S
@@ -9,9 +7,9 @@ from backend.domain.operation_errors import NotUndoable, TransactionNotFound
 from backend.remoting.request_code import RequestCode
 from tests.integration.broker.client import Client, bodies
 from tests.integration.broker.test_transactions import COMMIT, end, send_half
+from tests.integration.operations.crashing import POINTS, points
 from tests.long_form import few
 
-POINTS = ["after the effect", "before the effect", "commit", "clock"]
 TOPIC = {"topic": "orders", "queue_id": 0}
 
 
@@ -33,12 +31,12 @@ async def seen(client):
         offset = int(pulled.ext["nextBeginOffset"])
 
 
-@pytest.mark.parametrize("name", few(POINTS, 2))
+@pytest.mark.parametrize("name", few(POINTS, 1))
 async def test_a_worker_may_die_anywhere_and_a_transaction_is_committed_once(
     agents, producer, name
 ):
     expected = []
-    for passed in itertools.count(step=1 if "effect" in name else 3):
+    for passed in points(name):
         body = b"%d" % passed
         await send_half(producer, body, **TOPIC)
         planned = await agents.plan("commit_transaction", transaction_id=f"K{passed}")

@@ -114,9 +114,12 @@ class Group:
         return any(re.search(rf"\bepoch\W+{epoch}\b", change) for change in changes)
 
     def is_known_by(self, master, *, members):
-        """Whether a master knows a set, given as in its log: "1, 3"."""
+        """Whether a master knows a set, given as in its log: "1, 3".
+
+        The master knew other sets before, the same set among them.
+        """
         changes = self.agents[master - 1].events("sync_state_set_changed")
-        return any(re.search(rf"\bmembers\W+{members}\]", change) for change in changes)
+        return bool(changes) and bool(re.search(rf"\bmembers\W+{members}\]", changes[-1]))
 
     async def await_master(self, epoch):
         """Wait until a master serves an epoch, and give the controller's state of it.

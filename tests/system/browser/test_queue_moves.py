@@ -15,6 +15,7 @@ from backend.brokers.asking import Brokers
 from backend.brokers.client import RemotingClient
 from backend.brokers.requests.logical_queues import GetStaticTopic
 from tests.interop.client import StockClient
+from tests.long_form import long_form_only
 from tests.system.browser.console_page import ConsolePage
 from tests.system.browser.group_orders import (
     END_TIMEOUT_MS,
@@ -169,6 +170,7 @@ def test_all_queues_leave_a_broker_group_by_mouse(console: ConsolePage, topic: S
     console.look("static-topic")
 
 
+@long_form_only
 def test_one_queue_is_moved_by_keyboard_alone(console: ConsolePage, topic: StaticTopic):
     before = dict(topic.rows(LEADERS, TOPIC))
     page, keyboard = console.page, console.page.keyboard

@@ -44,7 +44,7 @@ import org.apache.rocketmq.tools.command.topic.UpdateStaticTopicSubCommand;
 /**
  * Checks by stock clients and stock's administration what RocketMQ demands of static topics.
  *
- * <p>Arguments: the name server, {@code tool} or {@code orders}, and the names of three broker groups.
+ * <p>Arguments: the name server, {@code tool} or {@code orders}, the names of three broker groups, and the cases.
  * With {@code tool} the commands of mqadmin change topics, and offsets go on at the next block after a
  * move. With {@code orders} the program prints each change that it wants and goes on when it reads a
  * line, and offsets go on without a gap. It prints the name of each case that ended, with its fault.
@@ -93,11 +93,14 @@ public final class StaticTopics {
     StaticTopics program = new StaticTopics(arguments[0], changes, List.of(arguments).subList(2, 5));
     program.admin.setInstanceName("admin");
     program.admin.start();
-    program.cases(isTool).forEach((name, one) -> program.run(arguments[1], name, one));
+    Map<String, Case> cases = program.cases();
+    for (String name : List.of(arguments).subList(5, arguments.length)) {
+      program.run(arguments[1], name, cases.get(name));
+    }
     Runtime.getRuntime().halt(0);
   }
 
-  private Map<String, Case> cases(boolean isTool) {
+  private Map<String, Case> cases() {
     Map<String, Case> cases = new LinkedHashMap<>();
     cases.put("created", this::created);
     cases.put("remapped-to-all", this::remappedToAll);
@@ -105,9 +108,7 @@ public final class StaticTopics {
     cases.put("other-brokers", this::otherBrokers);
     cases.put("expanded", this::expanded);
     cases.put("positions-in-old-segments", this::positionsInOldSegments);
-    if (isTool) {
-      cases.put("undecided", this::undecided);
-    }
+    cases.put("undecided", this::undecided);
     return cases;
   }
 
