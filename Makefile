@@ -13,6 +13,9 @@ LOAD := tests/bench/load
 ENGINE_TESTS := --locked --quiet --features regent-commitlog/failpoints
 # Tests of schedules have a build of their own, whose threads and locks are those of a scheduler.
 SCHEDULE_TESTS := --locked --quiet -p regent-commitlog -p regent-replication --features regent-replication/schedules --test schedules
+# Compiles what it looks at, so the set-up runs it first. `check-engine` fails where it finds something.
+LINT_ENGINE := cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings
+LINT_SCHEDULES := cargo clippy $(SCHEDULE_TESTS) -- -D warnings
 # Crash tests make thousands of stores: in memory if there is some for files, since a disk takes as
 # long as they. The few tests of cold pages, which only a disk has, choose it themselves.
 ENGINE_TMPDIR := $(firstword $(wildcard /dev/shm) /tmp)
@@ -69,6 +72,8 @@ $(STAMPS)/engine-tests: $(ENGINE_SOURCES)
 	@echo "building the tests of the engine"
 	+cd $(ENGINE) && cargo test $(ENGINE_TESTS) --tests --no-run
 	+cd $(ENGINE) && cargo test $(SCHEDULE_TESTS) --no-run
+	+cd $(ENGINE) && $(LINT_ENGINE) || true
+	+cd $(ENGINE) && $(LINT_SCHEDULES) || true
 	+cd $(ENGINE) && cargo build --locked --quiet --release -p regent-remoting --example byte_by_byte
 	@touch $@
 
@@ -136,9 +141,9 @@ check-python: $(STAMPS)/engine
 # commit log without hooks.
 check-engine: $(STAMPS)/python $(STAMPS)/engine-tests
 	cd $(ENGINE) && cargo fmt --all --check
-	+cd $(ENGINE) && cargo clippy $(ENGINE_TESTS) --all-targets -- -D warnings
+	+cd $(ENGINE) && $(LINT_ENGINE)
 	+cd $(ENGINE) && TMPDIR=$(ENGINE_TMPDIR) cargo test $(ENGINE_TESTS) --tests
-	+cd $(ENGINE) && cargo clippy $(SCHEDULE_TESTS) -- -D warnings
+	+cd $(ENGINE) && $(LINT_SCHEDULES)
 	+cd $(ENGINE) && cargo test $(SCHEDULE_TESTS)
 	cd $(LOAD) && cargo fmt --check
 	+cd $(LOAD) && cargo clippy --locked --quiet --release --all-targets -- -D warnings

@@ -1,8 +1,8 @@
 """Pools and pipelines whose tests share connections and compiled statements.
 
-A process of Regent has one pool and two pipelines for its life; here each test has them. Kept
-connections save most of the processes that Postgres would start, each of which reads the catalog.
-To compile statements would take a tenth of the tests' time.
+A process of Regent has one pool and two pipelines for its life; here each test has them. A new
+connection reads the catalog and prepares its statements, which a kept one has done. To compile
+statements would take a tenth of the tests' time.
 """
 
 import asyncio

@@ -262,7 +262,7 @@ async def test_a_message_given_back_by_a_push_consumer_is_retried(group):
 
 @pytest.mark.parametrize("lease_policy", [LeasePolicy.STRICT])
 async def test_a_master_without_a_lease_acknowledges_no_message(group):
-    await group.add_many(2)
+    await group.add_many(2, slaveTimeout="1000")
     assert (await create_local(group)).code == 0
     await send(group, 1, b"m")
     await group.stop_controller()
