@@ -112,7 +112,7 @@ JUNIT = --junit-xml=$(DURATIONS)/$@.xml
 # Tests with clusters wait for a third of their time. The tests of the engine and the unit tests take that
 # time at a lower priority, so they delay no heartbeat. Pages of the console would wait for processors until
 # tests fail.
-test: ## Run every check there is (about 20 minutes after the set-up)
+test: ## Run every check there is (20 to 25 minutes after the set-up)
 	@.ci/toolchain test
 	@$(MAKE) --no-print-directory setup $(STAMPS)/engine-tests $(STAMPS)/load $(STAMPS)/browser $(STAMPS)/shells $(STAMPS)/interop
 	@rm -rf $(DURATIONS) && mkdir -p $(DURATIONS)

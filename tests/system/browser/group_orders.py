@@ -97,10 +97,14 @@ def assert_carried_out(
     assert [entry["action"] for entry in found].count("step.done") == 2
 
 
+TABS_MAX = 300
+"""More than the links of any page: a list has a link for each topic of the tests before."""
+
+
 def tab_to(console: ConsolePage, wanted: Locator) -> None:
     """Press Tab until something has the focus, as a user without a mouse would."""
     expect(wanted).to_be_visible()
-    for _ in range(60):
+    for _ in range(TABS_MAX):
         console.page.keyboard.press("Tab")
         if wanted.evaluate("element => element === document.activeElement"):
             return
