@@ -34,7 +34,8 @@ class ForkingProcess:
 
     def __init__(self, program: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, program],
+            # Unbuffered, so a kill loses nothing that was written before.
+            [sys.executable, "-u", "-m", __name__, program],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -143,8 +144,6 @@ def _redirect(log_path: str) -> None:
     log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for source, stream in ((nowhere, 0), (log, 1), (log, 2)):
         os.dup2(source, stream)
-    # A kill loses nothing that was written before.
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     os.close(nowhere)
     os.close(log)
 

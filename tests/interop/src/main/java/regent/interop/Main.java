@@ -1,19 +1,14 @@
 package regent.interop;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Runs scenarios of a stock client against a running cluster: that of the arguments, or without
- * arguments one for each line of the input, whose words are separated by tabs.
+ * Runs the scenario of the arguments against a running cluster, or without arguments those of {@link Lines}.
  *
  * <p>Events go to standard output as JSON lines. The last one is {@code result}, or {@code failed}
- * with the exit code 1. After {@code result} the line {@code --- ended} follows for a line of the input.
+ * with the exit code 1.
  */
 public final class Main {
     private interface Scenario {
@@ -43,15 +38,11 @@ public final class Main {
     private Main() {
     }
 
-    public static void main(String[] words) throws IOException {
+    public static void main(String[] words) {
         if (words.length > 0) {
             run(words);
         } else {
-            var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-            for (String line = input.readLine(); line != null; line = input.readLine()) {
-                run(line.split("\t"));
-                System.out.println("--- ended");
-            }
+            Lines.runEach(Main::run);
         }
         // Threads of clients that were never shut down would keep the process alive.
         Runtime.getRuntime().halt(0);

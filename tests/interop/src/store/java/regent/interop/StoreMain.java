@@ -1,9 +1,5 @@
 package regent.interop;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -11,9 +7,8 @@ import java.util.TreeMap;
 /**
  * Runs commands against directories of the stock message store, one after another.
  *
- * <p>Each line of the input is a command and its options, separated by tabs. Facts go to standard output as JSON lines,
- * {@code result} last. The line {@code --- ended} follows, unless the command ends the process as a kill would. After
- * {@code failed} the process ends with the exit code 1.
+ * <p>The commands are those of {@link Lines}. Facts go to standard output as JSON lines, {@code result} last. Some
+ * commands end the process as a kill would. After {@code failed} the process ends with the exit code 1.
  */
 public final class StoreMain {
     private interface Command {
@@ -29,12 +24,8 @@ public final class StoreMain {
     private StoreMain() {
     }
 
-    public static void main(String[] none) throws IOException {
-        var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line = input.readLine(); line != null; line = input.readLine()) {
-            run(line.split("\t"));
-            System.out.println("--- ended");
-        }
+    public static void main(String[] none) {
+        Lines.runEach(StoreMain::run);
         Runtime.getRuntime().halt(0);
     }
 
