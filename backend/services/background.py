@@ -19,6 +19,8 @@ log = structlog.get_logger(__name__)
 
 async def end_tasks(tasks: Collection[asyncio.Task[None]]) -> None:
     """Cancel tasks and wait until they have ended; their errors are not raised."""
+    # Every task begins first: one that is cancelled before never closes what it would await.
+    await asyncio.sleep(0)
     waiting = {task for task in tasks if not task.done()}
     ends_at = asyncio.get_running_loop().time() + DEADLINE_S
     while waiting:

@@ -1,6 +1,7 @@
 """Background tasks end, also when a library swallows a request to cancel."""
 
 import asyncio
+import inspect
 
 from backend.services.background import end_tasks
 
@@ -29,3 +30,15 @@ async def test_what_a_task_raised_is_left_to_its_owner():
     await asyncio.wait([task])
     await end_tasks([task])
     assert isinstance(task.exception(), RuntimeError)
+
+
+async def test_a_task_that_has_not_begun_leaves_no_coroutine_behind():
+    async def wait():
+        await asyncio.Event().wait()
+
+    async def await_other(other):
+        await other
+
+    other = wait()
+    await end_tasks([asyncio.create_task(await_other(other))])
+    assert inspect.getcoroutinestate(other) == inspect.CORO_CLOSED
