@@ -4,7 +4,7 @@
 docstrings, SQL and shell scripts. `texts_of_console` gives every text of the console, and
 `texts_of_api` every description in the schemas of both doors. `prose_of_code` gives the docstrings
 and comments of a module for programmers, and `names_of_code` the names of its functions and
-classes.
+classes; `prose_of_rust` and `names_of_rust` do so for a source of Rust.
 """
 
 import ast
@@ -38,6 +38,13 @@ PUBLIC_NAMES: Final = frozenset({"broker_count_told"})
 _SQL: Final = re.compile(r"\b(SELECT|INSERT INTO|UPDATE [\w{}]+\s+SET|DELETE FROM)\b")
 _SCRIPT: Final = re.compile(r"COMPREPLY|complete -c")
 _PLACEHOLDER: Final = "{}"
+_RUST_COMMENT: Final = re.compile(r"\s*//[/!]?\s?(.*)")
+_RUST_EXAMPLE: Final = re.compile(r"```.*?```", re.DOTALL)
+_INNER_BREAK: Final = re.compile(r"(?<!\n)\n(?!\n)")
+_RUST_NAME: Final = re.compile(
+    r"\s*(?:pub(?:\([\w: ]+\))? )?(?:const |async |unsafe |extern \"C\" )*"
+    r"(?:fn|struct|enum|trait|type|mod|const|static|union) (\w+)"
+)
 
 
 def faults_of(text: str, habits: re.Pattern[str] = HABITS) -> list[str]:
@@ -50,10 +57,14 @@ def faults_of(text: str, habits: re.Pattern[str] = HABITS) -> list[str]:
 
 
 def faults_of_code(path: Path) -> Iterator[str]:
-    """Name the faults of docstrings, comments and names of a module, each with its line."""
-    for line, text in prose_of_code(path):
+    """Name the faults of docstrings, comments and names of a source, each with its line.
+
+    The source is a module of Python, or one of Rust.
+    """
+    is_rust = path.suffix == ".rs"
+    for line, text in prose_of_rust(path) if is_rust else prose_of_code(path):
         yield from (f"{path}:{line}: {fault}" for fault in faults_of(text, PROSE_HABITS))
-    for line, name in names_of_code(path):
+    for line, name in names_of_rust(path) if is_rust else names_of_code(path):
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         if NAME_HABITS.search(words) and name not in PUBLIC_NAMES:
             yield f"{path}:{line}: habit word in the name {name}"
@@ -96,6 +107,32 @@ def names_of_code(path: Path) -> Iterator[tuple[int, str]]:
     for node in _statements(_parsed(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.lineno, node.name
+
+
+def prose_of_rust(path: Path) -> Iterator[tuple[int, str]]:
+    """Give the last line and the content of every comment of a Rust source, without examples.
+
+    The lines of one paragraph are joined.
+    """
+    last, comment = 0, list[str]()
+    for number, line in enumerate([*path.read_text().splitlines(), ""], start=1):
+        if found := _RUST_COMMENT.match(line):
+            comment.append(found[1])
+            last = number
+            continue
+        if comment:
+            text = _RUST_EXAMPLE.sub("", "\n".join(comment))
+            yield last, _INNER_BREAK.sub(" ", text)
+            comment.clear()
+        if " // " in line:
+            yield number, line.partition(" // ")[2]
+
+
+def names_of_rust(path: Path) -> Iterator[tuple[int, str]]:
+    """Give the line and the name of every function, type, constant and module of a Rust source."""
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        if found := _RUST_NAME.match(line):
+            yield number, found[1]
 
 
 def texts_of_console(path: Path = CONSOLE_TEXTS) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,9 @@ from tests.language import (
     faults_of,
     faults_of_code,
     names_of_code,
+    names_of_rust,
     prose_of_code,
+    prose_of_rust,
     texts_of_api,
     texts_of_code,
     texts_of_console,
@@ -76,6 +78,38 @@ def test_docstrings_comments_and_names_of_code_are_found(tmp_path):
     ]
 
 
+RUST = """
+//! Writes to stock.
+//!
+//! It
+//! waits.
+
+/// A word.
+/// ```
+/// amid();
+/// ```
+pub(crate) const fn tells_it() -> u32 {
+    0 // whoever reads this
+}
+"""
+
+
+def test_comments_and_names_of_rust_are_found(tmp_path):
+    source = tmp_path / "source.rs"
+    source.write_text(RUST)
+
+    assert [(line, text.strip()) for line, text in prose_of_rust(source)] == [
+        (5, "Writes to stock.\n\nIt waits."),
+        (10, "A word."),
+        (12, "whoever reads this"),
+    ]
+    assert list(names_of_rust(source)) == [(11, "tells_it")]
+    assert [fault.partition(": ")[2] for fault in faults_of_code(source)] == [
+        "habit word 'whoever': whoever reads this",
+        "habit word in the name tells_it",
+    ]
+
+
 def test_texts_of_the_console_are_found_without_their_placeholders(tmp_path):
     texts = tmp_path / "en.json"
     texts.write_text('{"a": {"told": "by {{told}} brokers"}, "b": "Nobody"}')
@@ -118,6 +152,15 @@ def test_docstrings_comments_and_names_of_code_are_plain(root):
 
     assert len(paths) > 10
     assert [one for path in paths if path not in QUOTING for one in faults_of_code(path)] == []
+
+
+@pytest.mark.parametrize("root", ["workers/engine", "tests/bench/load"])
+def test_comments_and_names_of_rust_are_plain(root):
+    found = (ROOT / root).rglob("*.rs")
+    paths = [path for path in found if "target" not in path.relative_to(ROOT).parts]
+
+    assert len(paths) > 3
+    assert [one for path in paths for one in faults_of_code(path)] == []
 
 
 def test_texts_of_the_console_are_plain():
