@@ -4,7 +4,7 @@
 docstrings, SQL and shell scripts. `texts_of_console` gives every text of the console, and
 `texts_of_api` every description in the schemas of both doors. `prose_of_code` gives the docstrings
 and comments of a module for programmers, and `names_of_code` the names of its functions and
-classes; `prose_of_rust` and `names_of_rust` do so for a source of Rust.
+classes. `texts_of_rust`, `prose_of_rust` and `names_of_rust` do the same for a source of Rust.
 """
 
 import ast
@@ -39,6 +39,8 @@ _SQL: Final = re.compile(r"\b(SELECT|INSERT INTO|UPDATE [\w{}]+\s+SET|DELETE FRO
 _SCRIPT: Final = re.compile(r"COMPREPLY|complete -c")
 _PLACEHOLDER: Final = "{}"
 _RUST_COMMENT: Final = re.compile(r"\s*//[/!]?\s?(.*)")
+_RUST_WITHOUT_TEXT: Final = re.compile(r"""^[ \t]*//.*$|'\\?"'""", re.MULTILINE)
+_RUST_STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _RUST_EXAMPLE: Final = re.compile(r"```.*?```", re.DOTALL)
 _INNER_BREAK: Final = re.compile(r"(?<!\n)\n(?!\n)")
 _RUST_NAME: Final = re.compile(
@@ -74,7 +76,7 @@ def texts_of_code(path: Path) -> Iterator[tuple[int, str]]:
     """Give the line and the content of every text in a module."""
     tree = ast.parse(path.read_text())
     for node, text in _strings(tree, frozenset(_docstrings(tree))):
-        if re.search(r"\w\W*\s\W*\w", text) and not _SQL.search(text) and not _SCRIPT.search(text):
+        if _has_words(text) and not _SQL.search(text) and not _SCRIPT.search(text):
             yield node.lineno, text
 
 
@@ -128,6 +130,15 @@ def prose_of_rust(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line.partition(" // ")[2]
 
 
+def texts_of_rust(path: Path) -> Iterator[tuple[int, str]]:
+    """Give the line and the content of every text in a Rust source."""
+    source = _RUST_WITHOUT_TEXT.sub("", path.read_text())
+    for found in _RUST_STRING.finditer(source):
+        text = re.sub(r"\{[^}]*\}", _PLACEHOLDER, re.sub(r"\\\n\s*", "", found[1]))
+        if _has_words(text):
+            yield source.count("\n", 0, found.start()) + 1, text
+
+
 def names_of_rust(path: Path) -> Iterator[tuple[int, str]]:
     """Give the line and the name of every function, type, constant and module of a Rust source."""
     for number, line in enumerate(path.read_text().splitlines(), start=1):
@@ -144,6 +155,11 @@ def texts_of_api() -> Iterator[str]:
     """Give every description in the OpenAPI document and in the schema of the graph."""
     yield from _descriptions(json.loads(OPENAPI.read_text()))
     yield from re.findall(r'"""(.+?)"""', SCHEMA.read_text(), re.DOTALL)
+
+
+def _has_words(text: str) -> bool:
+    """Return whether a text has two words or more."""
+    return re.search(r"\w\W*\s\W*\w", text) is not None
 
 
 def _descriptions(node: Any) -> Iterator[str]:

@@ -16,6 +16,7 @@ from tests.language import (
     texts_of_api,
     texts_of_code,
     texts_of_console,
+    texts_of_rust,
 )
 
 PLANTED = '''
@@ -89,20 +90,24 @@ RUST = """
 /// amid();
 /// ```
 pub(crate) const fn tells_it() -> u32 {
+    let quote = '"';
+    refuse("a topic of the {name} \\
+            must be new");
     0 // whoever reads this
 }
 """
 
 
-def test_comments_and_names_of_rust_are_found(tmp_path):
+def test_comments_names_and_texts_of_rust_are_found(tmp_path):
     source = tmp_path / "source.rs"
     source.write_text(RUST)
 
     assert [(line, text.strip()) for line, text in prose_of_rust(source)] == [
         (5, "Writes to stock.\n\nIt waits."),
         (10, "A word."),
-        (12, "whoever reads this"),
+        (15, "whoever reads this"),
     ]
+    assert list(texts_of_rust(source)) == [(13, "a topic of the {} must be new")]
     assert list(names_of_rust(source)) == [(11, "tells_it")]
     assert [fault.partition(": ")[2] for fault in faults_of_code(source)] == [
         "habit word 'whoever': whoever reads this",
@@ -161,6 +166,14 @@ def test_comments_and_names_of_rust_are_plain(root):
 
     assert len(paths) > 3
     assert [one for path in paths for one in faults_of_code(path)] == []
+
+
+def test_texts_of_the_engine_are_plain():
+    sources = sorted((ROOT / "workers" / "engine").glob("*/src/**/*.rs"))
+    texts = [(path, line, text) for path in sources for line, text in texts_of_rust(path)]
+
+    assert len(texts) > 400
+    assert [(path, line, one) for path, line, text in texts for one in faults_of(text)] == []
 
 
 def test_texts_of_the_console_are_plain():

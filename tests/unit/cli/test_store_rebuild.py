@@ -175,7 +175,7 @@ def test_a_store_with_queues_that_only_stock_serves_is_not_rebuilt(directory, ca
 
     for code, _, err in told:
         assert code == 1
-        assert "holds batch queues, which only stock RocketMQ serves" in " ".join(err.split())
+        assert "holds batch queues, which only RocketMQ serves" in " ".join(err.split())
         assert "use the tools of the RocketMQ broker that wrote the store" in err
     assert files_of(directory) == before
 

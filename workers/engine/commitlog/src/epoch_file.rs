@@ -101,7 +101,7 @@ fn read(path: &Path) -> Result<Option<EpochList>, StoreError> {
     inspect(path)?.map_err(|reason| StoreError::DamagedFile {
         path: path.to_path_buf(),
         reason: format!(
-            "{reason}; restore it or its .bak, or copy the whole store anew from its master"
+            "{reason}; restore it or its .bak, or copy the whole store again from its master"
         ),
     })
 }

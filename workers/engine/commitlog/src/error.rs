@@ -34,7 +34,7 @@ pub enum StoreError {
     },
     /// The store has queues of a kind that only stock serves.
     #[error(
-        "{path} holds {kind} queues, which only stock RocketMQ serves: open the store with stock, or \
+        "{path} holds {kind} queues, which only RocketMQ serves: open the store with RocketMQ, or \
          delete the topics there"
     )]
     UnservedQueues {
@@ -45,8 +45,8 @@ pub enum StoreError {
     },
     /// A record holds several messages, which only stock serves.
     #[error(
-        "the record of topic {topic} at log position {position} is an inner batch, which only stock \
-         RocketMQ serves: keep this log with stock until the record has expired"
+        "the record of topic {topic} at log position {position} is an inner batch, which only \
+         RocketMQ serves: keep this log with RocketMQ until the record has expired"
     )]
     InnerBatch {
         /// Position of the record.

@@ -86,11 +86,11 @@ mod tests {
         let path = dir.path().join("file");
         std::fs::write(&path, [7; 10_000]).expect("room");
         let file = File::open(&path).expect("the file");
-        assert!(is_in_memory(&file).expect("the kernel tells"));
+        assert!(is_in_memory(&file).expect("an answer of the kernel"));
 
-        forget_file(&path).expect("nobody else uses it");
+        forget_file(&path).expect("no other user");
 
-        assert!(!is_in_memory(&file).expect("the kernel tells"));
+        assert!(!is_in_memory(&file).expect("an answer of the kernel"));
         let mut bytes = [0; 10_000];
         file.read_exact_at(&mut bytes, 0).expect("readable");
         assert_eq!(bytes, [7; 10_000]);

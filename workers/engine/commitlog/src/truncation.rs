@@ -38,8 +38,8 @@ impl Truncation {
         Self::inspect(&path)?.map_err(|reason| StoreError::DamagedFile {
             path,
             reason: format!(
-                "{reason}; a truncation was under way and nobody knows up to where, so copy the \
-                 store anew from its master"
+                "{reason}; a truncation was under way, and its end is unknown: copy the whole \
+                 store again from its master"
             ),
         })
     }

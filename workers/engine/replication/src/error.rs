@@ -30,7 +30,7 @@ pub enum LinkError {
     /// The replica asked for bytes that this log does not hold any more, or not yet.
     #[error(
         "the replica wants to continue at {wanted}, but this log holds {oldest} to {end}: it must \
-         begin anew with an empty store"
+         begin again with an empty store"
     )]
     OutOfReach {
         /// Where the replica's log ends.

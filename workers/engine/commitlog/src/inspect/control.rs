@@ -135,7 +135,7 @@ impl Control {
             }
         }
         if self.has_abort_mark && !is_in_use {
-            let text = "whoever had the store open did not close it".into();
+            let text = "the process that had the store open did not close it".into();
             findings.add_in_file(FindingKind::UncleanStop, at("abort"), 0, text);
         }
         if self.checkpoint.is_none() && has_log {

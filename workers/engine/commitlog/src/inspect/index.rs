@@ -126,7 +126,7 @@ impl IndexCheck {
 
     fn refuse_unflushed(&mut self, place: (PathBuf, u64), count: usize) {
         let files = counted(count as u64, "file", "files");
-        let text = format!("{files} from here on, of which nobody knows what is on the disk");
+        let text = format!("{files} from here on, whose content on the disk is unknown");
         self.refused = Some((FindingKind::UnflushedIndex, place, text));
     }
 

@@ -81,7 +81,7 @@ impl IndexedFile {
             return refuse(0, "its header holds a negative number");
         };
         if !header.is_plausible(shape) {
-            return refuse(0, "the counts or positions in its header are impossible");
+            return refuse(0, "a number or a position in its header is impossible");
         }
         if previous.is_some_and(|previous| previous.end_position > header.begin_position) {
             return refuse(16, "it begins before the file before it ends");
@@ -101,10 +101,10 @@ impl IndexedFile {
             Ok(last == 0 || entry.is_some_and(|entry| entry.log_position == position))
         };
         if !points_to(FIRST_NUMBER, header.begin_position)? {
-            return refuse(16, "its first entry is not the one that its header says");
+            return refuse(16, "its first entry is not the entry that its header names");
         }
         if !points_to(last, header.end_position)? {
-            return refuse(24, "its last entry is not the one that its header says");
+            return refuse(24, "its last entry is not the entry that its header names");
         }
         Ok(Ok(opened))
     }

@@ -235,7 +235,7 @@ impl Store {
                 self.copy_record(appender, &record, is_ahead)?;
                 Ok(record.bytes.len())
             }
-            Ok(Found::Blank) => Err(corrupt(position, "a blank amid records")),
+            Ok(Found::Blank) => Err(corrupt(position, "a blank between records")),
             Err(damage) => Err(corrupt(position, &damage.to_string())),
         }
     }

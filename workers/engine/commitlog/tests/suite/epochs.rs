@@ -176,7 +176,7 @@ fn a_damaged_file_without_a_usable_backup_is_an_error_that_says_what_to_do() {
             assert_eq!(refused.code(), "damaged_file", "{damage:?}");
             let text = refused.to_string();
             assert!(text.contains("epochFileCheckpoint is damaged"), "{text}");
-            assert!(text.contains("copy the whole store anew"), "{text}");
+            assert!(text.contains("copy the whole store again"), "{text}");
         }
     }
 }
