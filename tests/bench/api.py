@@ -1,8 +1,8 @@
 """G10: the p95 of every list and detail at 200 broker groups, asked 50 times a second.
 
-What is asked are the GET requests of the OpenAPI document and the queries of the console, each
-with the names of the loaded cluster, one after the other at an even pace whether or not the last
-one has been answered. So a slow one delays the others as it would for users.
+The questions are the GET requests of the OpenAPI document and the queries of the console, with the
+names of the loaded cluster. They are sent at an even pace, and none waits for the answer to the one
+before. So a slow question delays the others, as it would for users.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""A cluster at the size of goal G10, for the pages to be asked of.
+"""A cluster at the size of goal G10, which answers the questions of all pages.
 
 200 broker groups of a master and a replica, 10 000 topics with 80 000 queues register with the
 control plane as brokers do. One process answers as all of them, each by its own address of the
 loopback network (`many_brokers.py`): 5 000 consumer groups with a member each and a lag, 25 on
-every broker. What does not differ from broker to broker, and messages, a real agent tells.
+every broker. Messages, and answers that are the same at every broker, come from a real agent.
 """
 
 import json

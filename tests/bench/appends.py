@@ -69,7 +69,7 @@ def native_block(directory: str, body_size: int) -> dict[str, float]:
 def append_measure(
     name: str, body_size: int, blocks: list[dict[str, float]], *, floor: float
 ) -> Measure:
-    """Compare appends with copies on the clock of their thread; tell of the wall's clock."""
+    """Compare appends with copies on the clock of their thread; print the wall's clock too."""
     ratios = [block["append_gb_per_s"] / block["memcpy_gb_per_s"] for block in blocks]
     wall = [block["append_wall_gb_per_s"] / block["memcpy_wall_gb_per_s"] for block in blocks]
     return Measure(

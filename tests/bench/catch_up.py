@@ -45,8 +45,8 @@ repeated so often (targets.md 1.3)."""
 
 VALID_BLOCKS_MIN = 7
 STOLEN_MAX = 0.01
-"""A host that limits a machine by time stops it for some 15 ms of each 100 when much is read and
-computed at once, which is all that the slowest sends then show."""
+"""A host that limits a machine by time stops it for some 15 ms of each 100 when it reads and
+computes much at once. The slowest sends then show nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Block:
 
 
 def measure_catch_up() -> Iterator[Measure]:
-    """Read a topic anew by an agent that has none of it in memory, while another one is sent to."""
+    """Read a topic that is not in the agent's memory, while another topic takes sends."""
     with tempfile.TemporaryDirectory(prefix="regent-bench-") as name:
         directory = Path(name)
         warm_memory(2 * COLD_BYTES)

@@ -1,7 +1,7 @@
 """Run one control plane over a Postgres that keeps what it commits, and load it.
 
-The load is made by this process with plain sockets and frames that were encoded before, so that it
-takes little of the two cores that it shares with what it measures.
+This process makes the load with plain sockets and frames that were encoded before. So the load
+takes little of the two cores, which the measured process shares.
 """
 
 import itertools
@@ -63,7 +63,7 @@ class ControlPlane:
         return Peer(self.port)
 
     def cpu_s(self) -> float:
-        """Tell what the process has taken of the processors, in seconds."""
+        """Return the processor time of the process, in seconds."""
         times = self.process.cpu_times()
         return times.user + times.system
 
@@ -211,7 +211,7 @@ def raw_commits(plane: ControlPlane, connection_count: int, seconds: int) -> flo
 
 @contextmanager
 def running_control_plane(**settings: str) -> Iterator[ControlPlane]:
-    """Run a control plane of its own; settings are spelled as in the environment."""
+    """Run a separate control plane; settings are spelled as in the environment."""
     # A unix socket's path may have 107 bytes only.
     directory = Path(tempfile.mkdtemp(prefix="regent-bench-"))
     try:
@@ -316,5 +316,5 @@ def _await(condition: Callable[[], bool], what: str) -> None:
 
 
 def frame(code: int, ext: dict[str, str], body: bytes = b"") -> bytes:
-    """Encode a request; nobody matches answers to requests, so all may carry one opaque."""
+    """Encode a request. No caller matches answers to requests, so all may carry one opaque."""
     return request(code, opaque=1, ext=ext, body=body)

@@ -1,8 +1,9 @@
 """R11b: how many heartbeats (904) and route reads (105) one control plane takes in a second.
 
-Heartbeats are one-way, as stock's are, and come in packs behind which one question is asked whose
-answer shows that they were heard. What they say is written to Postgres and Redis meanwhile, in
-batches, as always. Heartbeats that ask for a lease wait for a commit and are a line of their own.
+Heartbeats are one-way, as stock's are, and come in packs. Each pack ends with a question, whose
+answer shows that the control plane has read the pack. Meanwhile it writes the heartbeats to
+Postgres and Redis in batches, as always. Heartbeats that ask for a lease wait for a commit. They
+have a separate line.
 """
 
 import itertools
@@ -71,7 +72,7 @@ def measure_heartbeats(
 
 
 def _loads(brokers: list[tuple[int, int]]) -> list[Load]:
-    # Each connection speaks for brokers of its own, as they were joined.
+    # Each connection speaks for other brokers, as they were joined.
     own = [brokers[i::CONNECTION_COUNT] for i in range(CONNECTION_COUNT)]
     asked = frame(RequestCode.CONTROLLER_GET_METADATA_INFO, {})
     packs = [

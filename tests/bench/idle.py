@@ -18,7 +18,7 @@ RESIDENT_MB_MAX = 150.0
 
 
 def measure_idle() -> list[Measure]:
-    """Run a whole cluster that nobody uses and watch each process of it."""
+    """Run a whole cluster without users, and watch each of its processes."""
     with short_directory() as directory, running_cluster(directory, free_ports()) as cluster:
         state = cluster.state
         brokers = {broker["pid"] for broker in state["brokers"]}

@@ -1,8 +1,8 @@
 """Answer as the brokers of 200 groups, each by its own address.
 
-`python -m tests.bench.many_brokers PORT AGENT_PORT`. Consumer groups, their members and how far
-they are differ from broker to broker as in a cluster of 5 000 groups. Whatever else is asked is
-asked of a real agent once, and told again.
+`python -m tests.bench.many_brokers PORT AGENT_PORT`. Consumer groups, their members and
+their progress differ from broker to broker, as in a cluster of 5 000 groups. Other questions go to
+a real agent once, and its answer is repeated.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ def readers_of(number: int) -> dict[str, str]:
 
 
 class FakeBroker:
-    """One broker: what it tells of its consumer groups, encoded once."""
+    """One broker, whose answers about its consumer groups are encoded once."""
 
     def __init__(self, number: int) -> None:
         self._name, self._readers = f"group-{number}", readers_of(number)
@@ -122,7 +122,7 @@ class FakeBroker:
 
     def _progress(self, ext: Mapping[str, str]) -> tuple[int, bytes]:
         topic = self._readers.get(ext["consumerGroup"])
-        # Nobody failed to handle a message: no retry topic has one.
+        # No consumer failed to handle a message: no retry topic has one.
         if topic is None or ext.get("topicList", topic) != topic:
             return 0, encode_consume_stats([])
         progress = QueueProgress(
@@ -191,7 +191,7 @@ class Conversation(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
-        # By its second number: a master and its replica tell the same.
+        # By its second number: a master and its replica answer the same.
         number = transport.get_extra_info("sockname")[0].split(".")[2]
         self._broker = self._brokers[number]
 
@@ -225,7 +225,7 @@ async def serve(port: int, agent_port: int) -> None:
     brokers = {str(number): FakeBroker(number) for number in range(BROKER_COUNT)}
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Conversation(brokers, agent), addresses(), port)
-    print("listening", flush=True)  # noqa: T201 - whoever started it waits for that
+    print("listening", flush=True)  # noqa: T201 - the process that started this one waits for the line
     await server.serve_forever()
 
 

@@ -31,7 +31,7 @@ def warm_memory(size: int) -> None:
 def warm_page_cache(directory: Path, size: int) -> None:
     """Touch and free memory as the page cache takes it for long writes: in larger pieces.
 
-    They come from other free memory than small pages do, which nobody may have touched for long.
+    They come from other free memory than small pages do, which may be untouched for long.
     """
     chunk = bytes(WRITE_SIZE)
     with tempfile.TemporaryFile(dir=directory) as file:

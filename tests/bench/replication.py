@@ -1,7 +1,7 @@
 """R9 and R9b: what a replica costs a send, how fast it catches up, and how far it is behind.
 
-One master and one replica, which is either in the sync-state set, so that sends wait for it, or a
-learner, which is sent the same and waited for by nobody. The master is the same process throughout.
+One master and one replica. A replica in the sync-state set makes sends wait for it. A learner gets
+the same bytes and delays no send. The master is one process throughout.
 """
 
 import asyncio
@@ -119,7 +119,7 @@ class Pair:
         await self._await_set(1)
 
     async def bring_replica(self, *, is_learner: bool) -> None:
-        """Start the replica anew, and wait until it follows in its part."""
+        """Start the replica again, and wait until it follows in its part."""
         if self.replica.is_running:
             await self.take_replica_away()
         await self.group.launch(self.replica, asyncLearner=str(is_learner).lower())

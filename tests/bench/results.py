@@ -18,7 +18,7 @@ FOR_PAGE = ROOT / "docs" / "measurements"
 
 
 def keep(measures: Sequence[Measure], started_at: datetime, **more: Any) -> Path:
-    """Write a run to a file of its own, with whatever else it wants to keep, and name it."""
+    """Write a run and more facts of it to a new file; return the path of the file."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{started_at:%Y-%m-%dT%H%M%SZ}.json"
     run = {

@@ -24,7 +24,7 @@ often (targets.md 1.3)."""
 
 
 def measure_store() -> Iterator[Measure]:
-    """Run each program in a directory of its own."""
+    """Run each program in a separate directory."""
     with tempfile.TemporaryDirectory(prefix="regent-bench-") as directory:
         yield from measure_recovery(directory)
         yield from measure_sync_flush(directory)

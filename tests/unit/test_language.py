@@ -146,14 +146,12 @@ def test_texts_of_a_module_are_plain(path):
     assert faults == []
 
 
-MEASURED_APART = ROOT / "tests" / "bench"
-"""The benchmarks, whose prose is not checked yet."""
 QUOTING = {Path(__file__), OF_EARLIER_VERSIONS}
 
 
 @pytest.mark.parametrize("root", ["backend", "workers", "migrations", "tests"])
 def test_docstrings_comments_and_names_of_code_are_plain(root):
-    paths = [path for path in (ROOT / root).rglob("*.py") if MEASURED_APART not in path.parents]
+    paths = list((ROOT / root).rglob("*.py"))
 
     assert len(paths) > 10
     assert [one for path in paths if path not in QUOTING for one in faults_of_code(path)] == []

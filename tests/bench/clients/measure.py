@@ -87,7 +87,7 @@ async def _measure_setup(setup: Setup, options: Options, echo: Server) -> list[M
     rows = [row for row in options.rows if row.setup == setup]
     measures: list[Measure] = []
     with tempfile.TemporaryDirectory(prefix="regent-bench-") as directory:
-        _tell(f"starting {setup.title}")
+        _print(f"starting {setup.title}")
         try:
             async with running(setup, Path(directory), before=options.before) as systems:
                 await _warm_up(systems, options)
@@ -116,7 +116,7 @@ async def _measure_row(
             await row.workload.prepare(system)
             await row.workload.take(system, options.seconds)
         for number in range(options.block_count):
-            _tell(f"{row.id} {row.title}: block {number + 1} of {options.block_count}")
+            _print(f"{row.id} {row.title}: block {number + 1} of {options.block_count}")
             # In turn, and each time in the other order.
             order = systems if number % 2 == 0 else systems[::-1]
             blocks.append(await _take_block(row, order, options, echo))
@@ -145,5 +145,5 @@ async def _take_echo(row: Row, options: Options, echo: Server) -> float:
     return await row.workload.echoes(echo.address, options.seconds * ECHO_SHARE)
 
 
-def _tell(line: str) -> None:
+def _print(line: str) -> None:
     print(line, file=sys.stderr, flush=True)  # noqa: T201 - a run takes a quarter of an hour

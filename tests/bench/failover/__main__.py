@@ -129,7 +129,7 @@ async def measure(options: argparse.Namespace, log: RoundLog) -> bool:
 async def measure_kind(
     kind: Kind, options: argparse.Namespace, directory: Path, log: RoundLog, *, ends_at: float
 ) -> bool:
-    """Run the missing rounds of one kind, the systems in turn; tell whether none is left."""
+    """Run the missing rounds of one kind, the systems in turn; return whether none is left."""
     async with AsyncExitStack() as stack:
         missing: dict[Group, int] = {}
         for group in build_groups(stack, kind, options, directory):
@@ -146,7 +146,7 @@ async def measure_kind(
             try:
                 await group.start()
             except GroupError as error:
-                await begin_anew(group, error)
+                await restart_empty(group, error)
         return await run_rounds(kind, missing, log, fault_s=options.fault_s, ends_at=ends_at)
 
 
@@ -194,7 +194,7 @@ async def run_rounds(
             try:
                 one = await run_round(group, kind, turn=turn, fault_s=fault_s)
             except GroupError as error:
-                await begin_anew(group, error)
+                await restart_empty(group, error)
                 continue
             missing[group] -= not one.is_void
             log.add(one)
@@ -202,7 +202,7 @@ async def run_rounds(
     return True
 
 
-async def begin_anew(group: Group, error: GroupError) -> None:
+async def restart_empty(group: Group, error: GroupError) -> None:
     """Start the peer again from nothing: a replica of it does not always find back.
 
     Raises:
@@ -211,7 +211,7 @@ async def begin_anew(group: Group, error: GroupError) -> None:
     if not isinstance(group, StockGroup):
         raise error
     print(f"{error}; it begins anew", flush=True)
-    await group.begin_anew()
+    await group.restart_empty()
 
 
 if __name__ == "__main__":

@@ -113,8 +113,8 @@ class Group(ABC):
         await self.await_whole()
         await self._create_topic()
 
-    async def begin_anew(self) -> None:
-        """Start again from nothing."""
+    async def restart_empty(self) -> None:
+        """Start again with empty stores and an empty controller."""
         await self.stop()
         self._controller = self._name_server = None
         await asyncio.to_thread(shutil.rmtree, self.directory, ignore_errors=True)
@@ -225,7 +225,7 @@ class Group(ABC):
             "suspendTimeoutMillis": 0,
         }
         answer = await client.call(RequestCode.PULL_MESSAGE, fields)
-        # Found, or told to go on from another offset.
+        # Found, or an answer to continue at another offset.
         if answer.code not in {0, 20, 21}:
             raise GroupError(f"{self.label} does not show queue {queue_id}: {answer.remark}")
         if answer.code and int(answer.ext["nextBeginOffset"]) <= offset:

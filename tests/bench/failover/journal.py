@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
 CLIENT_TIMEOUT_S = 3.0
-"""How long stock's client waits for the answer of a send; later ones reach nobody."""
+"""How long stock's client waits for the answer of a send; it ignores later ones."""
 
 
 @dataclass(slots=True)

@@ -95,7 +95,7 @@ class BrokerLink(asyncio.Protocol):
 
 
 class Probe:
-    """Sends to whoever is master, until its task is cancelled."""
+    """Sends to the present master, until its task is cancelled."""
 
     def __init__(
         self, name_server: tuple[str, int], topic: str, *, pace_s: float, first_number: int = 0

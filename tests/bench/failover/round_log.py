@@ -8,7 +8,7 @@ from tests.bench.failover.rounds import Round
 
 
 class RoundLog:
-    """All rounds so far: those of a file, which is written anew after each, or of this run only."""
+    """All rounds so far: those of a file, which is written after each, or of this run only."""
 
     def __init__(self, path: Path | None) -> None:
         """Begin with what the file holds, if there is one.

@@ -1,4 +1,4 @@
-"""One round: take a group's master away under load, and tell what its clients saw of that."""
+"""One round: take a group's master away under load, and return what its clients saw of that."""
 
 import asyncio
 import contextlib

@@ -56,7 +56,7 @@ class Bulk:
             answers |= {one.opaque: one for one in self._decoder.receive(data) if one.is_response}
         return [answers[first + index] for index in range(len(exts))]
 
-    def tell(self, code: int, exts: Iterable[dict[str, str]]) -> None:
+    def send_one_way(self, code: int, exts: Iterable[dict[str, str]]) -> None:
         """Send one-way requests of one kind at once."""
         self._socket.sendall(b"".join(notice(code, opaque=0, ext=ext) for ext in exts))
 

@@ -156,7 +156,7 @@ def _read_late(address: str, topic: str) -> tuple[list[float], int]:
 
 
 def _fill(system: System) -> Measure:
-    """Let a million messages wait, and see what the process has of its own then."""
+    """Let a million messages wait, and measure the private memory of the process then."""
     topic = WAITING_TOPIC
     with Bulk(system.address) as bulk:
         plain = ({"KEYS": "k"} for _ in range(WARMING_COUNT))

@@ -106,7 +106,7 @@ def transact(address: str) -> None:
     )
     with Bulk(address) as bulk:
         for answers in bulk.send(TOPIC, properties, BODY, window=WINDOW, sys_flag=HALF):
-            bulk.tell(RequestCode.END_TRANSACTION, map(_commit_of, answers))
+            bulk.send_one_way(RequestCode.END_TRANSACTION, map(_commit_of, answers))
         # What is one-way is done when a later request is answered.
         bulk.count(TOPIC)
 
