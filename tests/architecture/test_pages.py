@@ -4,10 +4,14 @@ import re
 
 import pytest
 
-from tests.language import PROSE_HABITS
+from tests.language import PROSE_HABITS, WORDS_MAX
 from tests.spec_index import ROOT
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+TEXTS = (
+    *(*PAGES, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "workers" / "engine").glob("*.md"))),
+    *sorted((ROOT / "docs").glob("*/**/*.md")),
+)
 OPENING_LINES = 40
 """In so many lines a page has shown what it is about."""
 QUOTED = re.compile(r"^```.*?^```|`[^`\n]*`|\[test_[^\]]*\]\([^)]*\)", re.MULTILINE | re.DOTALL)
@@ -31,12 +35,31 @@ def unclear_words(text):
     return PROSE_HABITS.findall(QUOTED.sub("", text))
 
 
+def long_sentences(text):
+    """Give the sentences of a page that are too long, without code, tables and headings."""
+    blocks = [""]
+    for line in re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL).splitlines():
+        if not line.strip() or re.match(r"\s*([#|]|([-*]|\d+\.)\s)", line):
+            blocks.append("")
+        if not re.match(r"\s*[#|]", line):
+            blocks[-1] += f" {line}"
+    sentences = (one for block in blocks for one in re.split(r"(?<=[.!?:;])\s+", block.strip()))
+    return [one for one in sentences if len(one.split()) > WORDS_MAX]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_opens_with_what_it_is_a_picture_and_an_example(page):
     text = page.read_text()
 
     assert opening_gaps(text) == []
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_sentences_of_a_page_are_plain(page):
+    text = page.read_text()
+
     assert unclear_words(text) == []
+    assert long_sentences(text) == []
 
 
 def test_a_page_that_opens_with_a_table_is_found():
@@ -45,3 +68,10 @@ def test_a_page_that_opens_with_a_table_is_found():
     assert opening_gaps(good) == []
     assert opening_gaps("# Doors\n\n| a | b |\n") == ["a sentence", "a picture", "an example"]
     assert unclear_words(good + "Nobody is told of [test_who_is_told](a.py).") == ["Nobody", "told"]
+
+
+def test_a_long_sentence_of_a_page_is_found():
+    words = "word " * WORDS_MAX
+    page = f"# {words}x\n\n{words}.\n- One {words}\n  and two.\n\n| {words} x |\n\n{words}\nend: x"
+
+    assert [one[:8] for one in long_sentences(page)] == ["One word", "word wor"]
