@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from backend.durable_files import sync_directory
+
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
@@ -128,10 +130,6 @@ def instant(milliseconds: int) -> datetime:
 def _sync_directories(innermost: Path, outermost: Path) -> None:
     """Make the entries of new directories durable, from the file's own up to the history's."""
     for directory in (innermost, *innermost.parents):
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_directory(directory)
         if directory == outermost:
             return

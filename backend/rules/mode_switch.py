@@ -22,22 +22,22 @@ class SwitchOrder:
     is_founded: bool = False
     others: tuple[str, ...] = ()
 
-    def encode(self) -> str:
+    def encode(self) -> bytes:
         """Write the order as the content of its file."""
-        return json.dumps(asdict(self))
+        return json.dumps(asdict(self)).encode()
 
     @classmethod
-    def decode(cls, text: str) -> Self:
+    def decode(cls, content: bytes) -> Self:
         """Read the content of the file.
 
         Raises:
             ValueError: the content is no order.
         """
-        given = json.loads(text)
+        given = json.loads(content)
         try:
             return cls(bool(given["founds"]), bool(given["is_founded"]), tuple(given["others"]))
         except (KeyError, TypeError) as error:
-            raise ValueError(f"{text[:100]!r} is no order") from error
+            raise ValueError(f"{content[:100]!r} is no order") from error
 
     def founded(self) -> Self:
         """Return the rest of the order, once the group is founded."""

@@ -5,6 +5,7 @@ broker makes it epoch 0 with its next start, before the group's first election. 
 founds a group may have epoch 0: two different logs in one epoch would be taken for equal.
 """
 
+from backend.durable_files import replace_file
 from backend.rules.mode_switch import ORDER_NAME, SwitchOrder
 from backend.supervisor.layout import GroupLayout
 
@@ -22,4 +23,4 @@ def found(group: GroupLayout) -> None:
     is_new = not any(broker.identity_path.exists() for broker in group.brokers)
     has_epochs = (founder.store_path / EPOCH_FILE_NAME).exists()
     if group.is_replicated and is_new and segments and not has_epochs:
-        (founder.store_path / ORDER_NAME).write_text(SwitchOrder(founds=True).encode())
+        replace_file(founder.store_path / ORDER_NAME, SwitchOrder(founds=True).encode())

@@ -86,6 +86,8 @@ def test_a_crash_between_any_two_system_calls_leaves_a_readable_file(
         saved = False
     monkeypatch.undo()
 
+    contents = [json.loads(path.read_bytes()) for path in (file.path, file.backup_path)]
+    assert contents in ([{"n": 2}, {"n": 1}], [{"n": 2}, {"n": 2}], [{"n": 3}, {"n": 2}])
     found = StateFile(tmp_path / "a.json").load(dict)
     assert found in ([{"n": 3}] if saved else [{"n": 2}, {"n": 3}])
     StateFile(tmp_path / "a.json").save(b'{"n":4}')
@@ -215,5 +217,8 @@ def crash_after(monkeypatch, count):
 
         return call
 
-    for owner, name in ((os, "fsync"), (Path, "replace"), (os, "open"), (Path, "open")):
+    for owner, name in (
+        *((os, "fsync"), (os, "open"), (os, "link")),
+        *((Path, "replace"), (Path, "open"), (Path, "unlink")),
+    ):
         monkeypatch.setattr(owner, name, counted(getattr(owner, name)))

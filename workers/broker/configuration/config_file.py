@@ -1,14 +1,13 @@
 """Change single properties of a `broker.conf`, and leave the rest of the file unchanged."""
 
 import errno
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from backend.durable_files import replace_file
 from backend.java_properties import change_properties_text, parse_properties_text
 
-_NEW: Final = ".new"
 _BACKUP: Final = ".bak"
 
 
@@ -35,24 +34,12 @@ class ConfigFile:
             OSError: the disk refused; the former content is still there.
         """
         text = self._text()
-        folder = self.path.parent
-        new_path = folder / (self.path.name + _NEW)
-        mode = self.path.stat().st_mode
-        with new_path.open("w", encoding="utf-8") as file:
-            os.fchmod(file.fileno(), mode & 0o777)
-            file.write(change_properties_text(text, changes))
-            file.flush()
-            os.fsync(file.fileno())
-        backup = folder / (self.path.name + _BACKUP)
-        backup.unlink(missing_ok=True)
-        os.link(self.path, backup)
-        # Replaced by a rename, so the file is complete after a crash at any time.
-        new_path.replace(self.path)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        replace_file(
+            self.path,
+            change_properties_text(text, changes).encode(),
+            backup_path=self.path.with_name(self.path.name + _BACKUP),
+            mode=self.path.stat().st_mode & 0o777,
+        )
 
     def _text(self) -> str:
         try:

@@ -7,7 +7,6 @@ twice: after a crash the next start repeats it.
 """
 
 import asyncio
-import os
 import zlib
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -16,6 +15,7 @@ from typing import Final
 
 import structlog
 
+from backend.durable_files import replace_file
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers.replication import HaInfoHeader
 from backend.remoting.java_json import InvalidJson
@@ -56,7 +56,7 @@ def write_order(root: Path, order: SwitchOrder) -> None:
     Raises:
         OSError: the disk refused.
     """
-    _put(root / ORDER_NAME, order.encode())
+    replace_file(root / ORDER_NAME, order.encode())
 
 
 def begin_switch(settings: BrokerSettings) -> SwitchOrder | None:
@@ -128,7 +128,7 @@ def _found(root: Path, log_dir: Path) -> None:
     # From log position 0 at every member, also where the oldest segments have expired.
     lines = "0-0\n"
     checksum = zlib.crc32(lines.encode()) & 0x7FFFFFFF
-    _put(root / EPOCH_FILE_NAME, f"1\n{checksum}\n{lines}")
+    replace_file(root / EPOCH_FILE_NAME, f"1\n{checksum}\n{lines}".encode())
 
 
 def _drop(root: Path) -> None:
@@ -137,23 +137,9 @@ def _drop(root: Path) -> None:
 
 def _read(root: Path) -> SwitchOrder | None:
     try:
-        return SwitchOrder.decode((root / ORDER_NAME).read_text(encoding="utf-8"))
+        return SwitchOrder.decode((root / ORDER_NAME).read_bytes())
     except FileNotFoundError:
         return None
     except ValueError as error:
         log.warning("mode_switch_unreadable", reason=str(error))
         return None
-
-
-def _put(path: Path, content: str) -> None:
-    new_path = path.with_name(path.name + ".new")
-    with new_path.open("w", encoding="utf-8") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    new_path.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -16,7 +16,6 @@ segment that is in front is whole and checked, and is not fetched again, whichev
 """
 
 import asyncio
-import os
 import zlib
 from collections.abc import Callable
 from itertools import count
@@ -26,6 +25,7 @@ from typing import Final
 import structlog
 from regent_engine import FrontSegment, Store, StoreError
 
+from backend.durable_files import sync_directory
 from backend.remoting.address import split_address
 from backend.remoting.errors import RemotingError
 from backend.remoting.headers import InvalidHeader, decode_header, encode_header
@@ -89,11 +89,7 @@ class Backfill:
         """
         if self.is_under_way:
             self._mark.unlink(missing_ok=True)
-            directory = os.open(self._mark.parent, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)
+            sync_directory(self._mark.parent)
             self.is_under_way = False
 
     async def run(self, master_address: str) -> None:

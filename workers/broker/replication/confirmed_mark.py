@@ -5,12 +5,13 @@ epoch that wrote the last byte before it, and the position. It only grows, until
 a loss. A log that is shorter, or has an older epoch, was emptied or restored from an older copy.
 """
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import structlog
+
+from backend.durable_files import replace_file
 
 FILE_NAME: Final = ".confirmed"
 _NONE: Final = -1
@@ -79,13 +80,8 @@ class ConfirmedMark:
             return
         present = (self.term, self.epoch, self.position)
         is_new_term = self._saved is None or self._saved[0] != self.term
-        new_path = self._path.with_name(FILE_NAME + ".new")
-        with new_path.open("w", encoding="ascii") as file:
-            file.write(f"{present[0]} {present[1]} {present[2]}\n")
-            if is_new_term:
-                file.flush()
-                os.fsync(file.fileno())
-        new_path.replace(self._path)
+        content = f"{present[0]} {present[1]} {present[2]}\n".encode()
+        replace_file(self._path, content, is_durable=is_new_term)
         self._saved = present
 
 

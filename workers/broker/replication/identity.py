@@ -10,13 +10,14 @@ code is kept for good: it proves the owner of the id to a controller that lost t
 store of a stock broker has its id in `brokerIdentity`, which is adopted.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
 import structlog
+
+from backend.durable_files import replace_file, sync_directory
 
 FILE_NAME: Final = ".broker.meta"
 STOCK_FILE_NAME: Final = "brokerIdentity"
@@ -122,7 +123,7 @@ class IdentityFiles:
             OSError: the disk refused.
         """
         self.pending_path.unlink(missing_ok=True)
-        _sync_directory(self.pending_path.parent)
+        sync_directory(self.pending_path.parent)
 
 
 def check_identity(root: Path, *, cluster_name: str, broker_name: str) -> None:
@@ -208,20 +209,5 @@ def _line(pending: PendingIdentity) -> str:
 
 
 def _put(path: Path, line: str) -> None:
-    """Write a temporary file, sync it, rename it, and sync the directory."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    new_path = path.with_name(path.name + ".new")
-    with new_path.open("w", encoding="utf-8") as file:
-        file.write(line + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    new_path.replace(path)
-    _sync_directory(path.parent)
-
-
-def _sync_directory(path: Path) -> None:
-    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    replace_file(path, f"{line}\n".encode())

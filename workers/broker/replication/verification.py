@@ -16,6 +16,7 @@ from typing import Final
 import structlog
 from regent_engine import is_same_run, system_run
 
+from backend.durable_files import sync_directory
 from workers.broker.replication.confirmed_mark import ConfirmedMark
 
 MARK_NAME: Final = ".unverified"
@@ -111,11 +112,7 @@ def put_mark(path: Path, text: str) -> None:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    sync_directory(path.parent)
 
 
 def _read(path: Path) -> str | None:

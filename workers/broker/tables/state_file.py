@@ -1,12 +1,10 @@
 """Keep small state files so that a crash at any time leaves a readable one.
 
-The new content is written to a temporary file and synced. The current file becomes the backup, and
-the new one takes its place (storage-and-ha.md 1.1). After a crash at any time, the file or its
-backup is complete.
+The current file becomes the backup, and a synced file with the new content takes its place
+(storage-and-ha.md 1.1). After a crash at any time the file is complete, and its backup is too.
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
@@ -14,6 +12,7 @@ from typing import Final, TypeVar
 import msgspec
 import structlog
 
+from backend.durable_files import replace_file
 from backend.remoting import java_json
 from backend.remoting.java_json import InvalidJson
 from backend.remoting.sifting import LeftOut
@@ -40,7 +39,6 @@ class StateFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.backup_path = path.with_name(path.name + ".bak")
-        self._new_path = path.with_name(path.name + ".new")
         self._is_readable = True
 
     def load(self, kind: type[T]) -> T | None:
@@ -93,19 +91,12 @@ class StateFile:
 
     def _replace(self, content: bytes) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._new_path.open("wb") as file:
-            file.write(msgspec.json.format(content, indent=2))
-            file.flush()
-            os.fsync(file.fileno())
-        if self._is_readable and self.path.exists():
-            self.path.replace(self.backup_path)
-        self._new_path.replace(self.path)
+        replace_file(
+            self.path,
+            msgspec.json.format(content, indent=2),
+            backup_path=self.backup_path if self._is_readable else None,
+        )
         self._is_readable = True
-        directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
 
 
 def _name_left_out(path: Path, left_out: Sequence[LeftOut]) -> None:
