@@ -202,7 +202,7 @@ impl Run {
         true
     }
 
-    /// Wait for answers, and tell whether any came; if `sends`, each makes room for one more send.
+    /// Wait for answers; return whether any came. If `sends`, each makes room for one more send.
     fn turn(&mut self, peers: &mut Peers, wait: Duration, sends: bool) -> Result<bool, Failure> {
         peers.turn(wait, |frame, out| {
             let now = self.take(frame)?;
@@ -213,7 +213,7 @@ impl Run {
         })
     }
 
-    /// Note an answer, and tell when it came.
+    /// Note an answer, and return when it came.
     fn take(&mut self, frame: &Frame<'_>) -> Result<u64, Failure> {
         let now = self.now_ns();
         let answer = Answer::decode(frame)?;

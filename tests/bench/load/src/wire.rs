@@ -97,7 +97,7 @@ impl Send {
     }
 }
 
-/// Tells whether a body is the one that [`Send::append`] gave a message.
+/// Returns whether a body is the one that [`Send::append`] gave a message.
 pub(crate) fn is_body_of(body: &[u8], number: u32, body_size: usize) -> bool {
     body.len() == body_size
         && body[..BODY_SIZE_MIN] == u64::from(number).to_be_bytes()

@@ -1,11 +1,11 @@
 //! Prints, as JSON, how fast records are appended and how fast their bytes are merely copied.
 //!
-//! Both sides write into populated file maps of the same directory, in short turns, on the clock
-//! of this thread, so that other work on the machine counts for neither; the wall's clock is told
-//! beside it (targets.md R1). Usage: `limits DIRECTORY BODY_SIZE`.
+//! Both sides write into populated file maps of the same directory, in short turns. The clock of
+//! this thread measures them, so that other work on the machine counts for neither side. The rates
+//! by the wall clock are printed beside it (targets.md R1). Usage: `limits DIRECTORY BODY_SIZE`.
 //!
-//! With `turns` behind that it prints `ready`, and then for each line that it is given the rate of one
-//! turn of appends in GB/s, so that somebody else can take turns with it (R2).
+//! With `turns` behind that it prints `ready`. For each line of its input it then prints the rate
+//! of one turn of appends in GB/s. So another program can take turns with it (R2).
 
 use std::error::Error;
 use std::hint::black_box;

@@ -180,7 +180,7 @@ fn waits_of_this_thread() -> Result<u64, Failure> {
     Ok(line.ok_or("no such field")?.trim().parse()?)
 }
 
-/// Bytes written so far to the device that holds the directory; `None` when it does not tell.
+/// Bytes written so far to the device that holds the directory; `None` if unknown.
 fn device_bytes(dir: &Path) -> Result<Option<u64>, Failure> {
     let device = fs::metadata(dir)?.st_dev();
     let name = format!("/sys/dev/block/{}:{}/stat", major(device), minor(device));

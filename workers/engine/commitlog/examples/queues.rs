@@ -1,6 +1,6 @@
-//! Prints, as JSON, how fast appends are when they are spread over so many queues, and how much of
-//! the page cache each queue takes (targets.md R12, R12b). Usage: `queues DIRECTORY QUEUE_COUNT
-//! APPEND_COUNT BLOCK_COUNT`.
+//! Prints, as JSON, how fast appends to so many queues are (targets.md R12, R12b). It also prints
+//! how much of the page cache each queue takes. Usage: `queues DIRECTORY QUEUE_COUNT APPEND_COUNT
+//! BLOCK_COUNT`.
 
 use std::error::Error;
 use std::fs;

@@ -1,6 +1,6 @@
-//! Prints, as JSON, how fast a log of 1 GiB is recovered after an unclean stop, its queues made
-//! anew, against a checksum over the same bytes from memory and a plain read of them from the disk
-//! (targets.md R3, R3b, R16). Usage: `recovery DIRECTORY BLOCK_COUNT`.
+//! Prints, as JSON, how fast a log of 1 GiB is recovered after an unclean stop, its queues rebuilt
+//! (targets.md R3, R3b, R16). It compares that with a checksum over the same bytes from memory and
+//! with a plain read of them from the disk. Usage: `recovery DIRECTORY BLOCK_COUNT`.
 
 use std::error::Error;
 use std::fs::{self, File};

@@ -1,9 +1,10 @@
 //! Prints, as JSON, how many synchronously flushed messages a second a store takes when 64 are in
-//! flight, against `fdatasync` after 1 KiB on a preallocated file (targets.md R4, R4b). Usage:
-//! `sync_flush DIRECTORY BLOCK_COUNT`.
+//! flight (targets.md R4, R4b). It compares that with `fdatasync` after 1 KiB on a preallocated
+//! file. Usage: `sync_flush DIRECTORY BLOCK_COUNT`.
 //!
 //! Beside it, `fdatasync` after as many pages as 64 messages take, on blocks that were written
-//! before: R4 takes that to cost what 1 KiB does, and where it does not no flush can come near.
+//! before. R4 assumes that this costs as much as 1 KiB; where it costs more, no flush can come
+//! near.
 
 use std::error::Error;
 use std::fs::{self, File, OpenOptions};
@@ -57,8 +58,8 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits until the helper of a store has made all that it makes ahead: what it has left to do would count for
-/// whoever is measured next.
+/// Waits until the helper of a store has made all that it makes ahead. The next measurement would
+/// include the helper's remaining work.
 fn rest(store: &Store) {
     let mut seen = None;
     while seen != Some(store.populated_position()) {
@@ -190,7 +191,7 @@ impl Drop for Syncs {
     }
 }
 
-/// Bytes written so far to the device that holds the directory; `None` when it does not tell.
+/// Bytes written so far to the device that holds the directory; `None` if unknown.
 fn device_bytes(dir: &Path) -> Result<Option<u64>, Failure> {
     let device = fs::metadata(dir)?.st_dev();
     let name = format!("/sys/dev/block/{}:{}/stat", major(device), minor(device));

@@ -31,7 +31,7 @@ fn open(dir: &Path) -> Store {
     Store::open(config, NOW_MS).unwrap()
 }
 
-/// The body of a message, which tells the queue and the offset that it belongs to.
+/// The body of a message, which names the queue and the offset of the message.
 fn body(queue: usize, offset: u64) -> Vec<u8> {
     let mut body = vec![7; BODY_SIZE];
     body[0] = u8::try_from(queue).unwrap();
@@ -167,7 +167,7 @@ fn no_reader_sees_a_record_behind_the_read_limit_and_each_one_before_it() {
 }
 
 #[test]
-fn queues_that_became_longer_for_readers_are_told_once_each_record_was() {
+fn queues_that_became_longer_for_readers_are_reported_once_each_record_was() {
     explore(SCHEDULES, SCHEDULE_COUNT, || {
         let dir = memory_dir();
         let store = Arc::new(open(dir.path()));

@@ -1,8 +1,9 @@
 //! In which order the parts of a record come to lie in the log (FORMAT.md 5).
 //!
-//! The compiler may change that order, and what it does depends on how it optimises: this is a program
-//! of its own, so that `make soak` can run it with the profile that the engine is shipped with.
-//! `REGENT_ORDER_ROUNDS` says how often records of each size are watched while they are written.
+//! The compiler may change that order, and what it does depends on how it optimises. This is a
+//! separate program, so that `make soak` can run it with the profile that the engine is shipped
+//! with. `REGENT_ORDER_ROUNDS` says how often records of each size are watched while they are
+//! written.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -87,7 +88,7 @@ fn append_a_body_that_no_one_can_read() {
 /// Bytes of which the first one that is read ends the process: they lie behind the end of their file.
 fn unreadable(size: usize) -> Mmap {
     let file = tempfile::tempfile().unwrap();
-    // SAFETY: to read it raises a signal, which is what the test needs; nobody writes the file.
+    // SAFETY: to read it raises a signal, which is what the test needs; no code writes the file.
     unsafe { MmapOptions::new().len(size).map(&file) }.unwrap()
 }
 
@@ -147,8 +148,8 @@ fn of_a_record_that_is_being_written_or_copied_the_header_is_there_first() {
     }
 }
 
-/// How often, while records of one size are written, one is met whose middle is there and whose header
-/// is not: of what a kill leaves then, recovery could not tell that it lies in a body.
+/// How often a record is met that has its middle but not its header, while records of one size are
+/// written. After a kill at such a moment, recovery could not see that the middle lies in a body.
 fn headless_count(store: &Store, dir: &Path, size: u64, write: impl FnOnce() + Send) -> u32 {
     let file = File::open(segment_path(dir, 0)).unwrap();
     let is_written = |at| {

@@ -107,7 +107,7 @@ impl MasterLink {
 
     #[pyo3(signature = (confirmed, *, is_due))]
     fn tell(&self, py: Python<'_>, confirmed: u64, is_due: bool) -> PyResult<()> {
-        detached(py, || self.sending.tell(confirmed, is_due))
+        detached(py, || self.sending.send_confirmed(confirmed, is_due))
     }
 
     fn set_rate(&self, rate: u64) {

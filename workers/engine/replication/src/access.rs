@@ -1,4 +1,4 @@
-//! The store as threads of their own use it, while others may close it.
+//! The store as separate threads use it, while others may close it.
 
 use regent_commitlog::Store;
 
@@ -9,7 +9,7 @@ pub trait StoreAccess: Send + Sync + 'static {
     /// What goes wrong with it, and with links.
     type Error: From<LinkError> + Send;
 
-    /// Runs `work`, which should take no longer than a turn: who closes the store waits for it.
+    /// Runs `work`, which should take no longer than a turn: closing the store waits for it.
     ///
     /// # Errors
     /// The store is closed, or `work` failed or panicked.

@@ -11,7 +11,7 @@ pub enum Agreement {
     Same,
     /// Its log is the master's up to this position, and must be cut there.
     CutTo(u64),
-    /// No epoch is common to both, so nobody knows what is: the log cannot be used.
+    /// No epoch is common to both, so the common part is unknown: the log cannot be used.
     Apart,
 }
 

@@ -1,7 +1,7 @@
 //! A replica's thread: takes what the master sends as it comes, and answers for it at once.
 //!
-//! Nobody waits for it, and it waits for nobody but the socket and the store. Others learn of what
-//! it did from numbers that they look at, once they were woken.
+//! No other thread waits for it, and it waits only for the socket and the store. It wakes others,
+//! which then learn from numbers what it did.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ pub struct Following<S: StoreAccess> {
 struct Shared<S: StoreAccess> {
     store: Arc<S>,
     socket: OwnedFd,
-    /// An event counter that whoever looks at the numbers waits for.
+    /// An event counter, on which the reader of the numbers waits.
     wake: File,
     is_woken: AtomicBool,
     /// Whether what is appended is reported at once; others do once it is on the disk.
@@ -62,11 +62,11 @@ struct Outbox {
 }
 
 impl<S: StoreAccess> Following<S> {
-    /// Asks for what follows the log's end over `socket`, and takes it from then on. Who waits at
-    /// `wake`, an event counter, is told of news, once until it has called [`Self::look`].
+    /// Asks for what follows the log's end over `socket`, and takes it from then on. `wake`, an
+    /// event counter, is raised when there is news, once until [`Self::look`] was called.
     ///
     /// # Errors
-    /// There is no thread to be had, the connection is broken, or the store is closed.
+    /// No thread can be started, the connection is broken, or the store is closed.
     pub fn begin(
         store: Arc<S>,
         mut link: ReplicaLink,
@@ -100,7 +100,7 @@ impl<S: StoreAccess> Following<S> {
         })
     }
 
-    /// What the master has confirmed, as it last said, and has a later change tell of itself.
+    /// What the master has confirmed, as it last said. A later change raises `wake` again.
     #[must_use]
     pub fn look(&self) -> Option<u64> {
         self.shared.is_woken.store(false, Ordering::SeqCst);
@@ -120,14 +120,14 @@ impl<S: StoreAccess> Following<S> {
         self.shared.is_over.load(Ordering::Acquire)
     }
 
-    /// Why it is over; told once.
+    /// Why the connection is over; only the first call returns it.
     #[must_use]
     pub fn take_failure(&self) -> Option<S::Error> {
         self.shared.failure.lock().take()
     }
 
-    /// Tells the master up to where the log is held, if that is news or `is_due` to show life. Does
-    /// not wait; returns whether anything was told.
+    /// Reports to the master up to where the log is held, if that is news or `is_due` to show life.
+    /// Does not wait; returns whether there was a report.
     ///
     /// # Errors
     /// The connection is broken.
@@ -183,7 +183,7 @@ impl<S: StoreAccess> Shared<S> {
             self.received_bytes
                 .fetch_add(received as u64, Ordering::Relaxed);
             unreported += received;
-            // Where more is likely there it is worth no report of its own.
+            // Where more has likely arrived, this part gets no separate report.
             let is_more = received == wanted;
             is_behind = is_more
                 && if wanted == head_size {
@@ -232,7 +232,7 @@ impl<S: StoreAccess> Shared<S> {
         }
         let confirmed = link.confirmed().map_or(NOTHING, |told| told.min(end));
         self.confirmed.store(confirmed, Ordering::SeqCst);
-        self.tell();
+        self.notify();
         Ok(())
     }
 
@@ -261,21 +261,21 @@ impl<S: StoreAccess> Shared<S> {
         Ok(rest.is_empty())
     }
 
-    fn tell(&self) {
+    fn notify(&self) {
         if !self.is_woken.swap(true, Ordering::SeqCst) {
-            // It fails where nobody listens any more, or has not listened for ages.
+            // It fails if the reader is gone, or has not read for very long.
             let _ = (&self.wake).write_all(&1_u64.to_ne_bytes());
         }
     }
 }
 
-/// Tells that the connection is over when the thread ends.
+/// Sets that the connection is over, and wakes the reader, when the thread ends.
 struct OverOnExit<'a, S: StoreAccess>(&'a Shared<S>);
 
 impl<S: StoreAccess> Drop for OverOnExit<'_, S> {
     fn drop(&mut self) {
         self.0.is_over.store(true, Ordering::Release);
-        self.0.tell();
+        self.0.notify();
     }
 }
 

@@ -35,8 +35,8 @@ pub const EPOCH_COUNT_MAX: usize = 1000;
 /// Largest body of a transfer: a stock replica reads into a buffer of 4 MiB, header included.
 pub(crate) const BODY_SIZE_MAX: usize = (4 << 20) - TRANSFER_SIZE;
 
-/// Which of stock's two protocols a connection uses. Nothing on the wire tells: both ends are set up
-/// for the same one.
+/// Which of stock's two protocols a connection uses. Nothing on the wire says which: both ends are
+/// set up for the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// Groups under a controller: handshakes, epochs and confirmed positions (storage-and-ha.md 9.3).

@@ -48,7 +48,7 @@ impl Default for MasterLink {
 }
 
 impl MasterLink {
-    /// A replica of the default protocol, which does not say who it is: `number` tells it from others.
+    /// A replica of the default protocol, which does not say who it is: `number` identifies it.
     /// An empty one gets the last segment only (storage-and-ha.md 9.2).
     #[must_use]
     pub fn plain(number: i64) -> Self {

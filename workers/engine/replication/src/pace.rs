@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-/// With less to send nobody is held back: the rest takes a moment.
+/// With less to send there is no pause: the rest takes a moment.
 const FREE_BYTES: u64 = 4 << 20;
 /// So long is rested at most before another look at the rate.
 const REST_MAX: Duration = Duration::from_millis(20);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_rests_without_a_limit_or_near_the_end() {
+    fn there_is_no_rest_without_a_limit_or_near_the_end() {
         let now = Instant::now();
         let mut pace = Pace::new(RATE, 1 << 30, now);
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn another_rate_begins_anew() {
+    fn another_rate_restarts_the_pace() {
         let now = Instant::now();
         let mut pace = Pace::new(RATE, 1 << 30, now);
         assert!(pace.rest(RATE, 1 << 29, now) > Duration::ZERO);

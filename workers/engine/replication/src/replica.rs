@@ -54,7 +54,7 @@ struct Unfinished {
     size: usize,
 }
 
-/// What a replica tells its master: up to where it holds the log.
+/// What a replica reports to its master: up to where it holds the log.
 #[derive(Debug)]
 pub struct Reports {
     protocol: Protocol,
@@ -64,7 +64,7 @@ pub struct Reports {
 
 impl ReplicaLink {
     /// A new connection of `handshake`'s broker. Masters older than `known_epoch`, the newest that
-    /// the controller has told of, are refused (D9).
+    /// the controller has announced, are refused (D9).
     #[must_use]
     pub fn new(handshake: Handshake, known_epoch: i32) -> Self {
         Self {
@@ -108,8 +108,8 @@ impl ReplicaLink {
         self.handshake.encode().to_vec()
     }
 
-    /// Takes bytes of the master, which may end anywhere in a frame, and appends the whole records
-    /// among them to the store, also those of a transfer that goes on. After a greeting it stops
+    /// Takes bytes of the master, which may end anywhere in a frame. Appends the whole records
+    /// among them to the store, also those of an unfinished transfer. After a greeting it stops
     /// until [`Self::begin`].
     ///
     /// Every record is checked, body and position included: damage is never taken over (D13).
@@ -182,7 +182,7 @@ impl ReplicaLink {
         Ok(greeting)
     }
 
-    /// The log is now a beginning of the master's: whoever sends the reports asks for the rest.
+    /// The log is now a beginning of the master's: the first of the reports asks for the rest.
     pub fn begin(&mut self, store: &Store) -> Reports {
         self.state = State::Transfer;
         let end = store.max_position();

@@ -1,9 +1,10 @@
 //! The way of the log to one replica.
 //!
-//! Who appends sends what is new at once. A thread does while much is missing, which may have to
-//! come from the disk, and while the socket takes no more: a replica that is far behind or reads
-//! slowly holds nobody up (Q56). What it does not read stays in the log, so nothing piles up (Q70, Q71). Either
-//! the thread has the turn, or those who append: these send one frame after the other.
+//! The appending thread sends what is new at once. A separate thread sends while much is missing,
+//! which may have to come from the disk, and while the socket takes no more. So a replica that is
+//! far behind or reads slowly delays no append (Q56). What it does not read stays in the log, so
+//! nothing piles up (Q70, Q71). Either the separate thread has the turn, or the appending threads
+//! have it: these send one frame after the other.
 
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -32,17 +33,17 @@ pub struct Sending<S: StoreAccess> {
 struct Shared<S: StoreAccess> {
     store: Arc<S>,
     socket: OwnedFd,
-    /// Largest body of a transfer, and what is sent in the turn of whoever appends.
+    /// Largest body of a transfer, and the most that an appending thread sends itself.
     size_max: usize,
-    /// Never locked for long: whoever sends has it only to learn what is next.
+    /// Never locked for long: the sender locks it only to learn what is next.
     link: Mutex<MasterLink>,
     outgoing: Mutex<Outgoing>,
     turn: Mutex<Turn>,
     turn_changed: Condvar,
     /// The thread has the turn.
     is_threaded: AtomicBool,
-    /// Up to where the log is confirmed; [`NOTHING`] until that is known. Each transfer tells it, so that
-    /// none is sent before.
+    /// Up to where the log is confirmed; [`NOTHING`] until that is known. Each transfer carries
+    /// this position, so none is sent before it is known.
     confirmed: AtomicU64,
     sent_bytes: AtomicU64,
     /// Bytes a second of a backlog; 0 is no limit.
@@ -63,7 +64,7 @@ struct Outgoing {
     /// Where the log bytes that are left begin, and how many there are.
     position: u64,
     body_left: u64,
-    /// What the replica was told last of the confirmed position.
+    /// The confirmed position that was last sent to the replica.
     told: u64,
 }
 
@@ -81,7 +82,7 @@ impl<S: StoreAccess> Sending<S> {
     /// `link` is what is known of it. What it says is given to [`Self::receive`]: the socket is only written here.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// No thread can be started.
     pub fn begin(
         store: Arc<S>,
         socket: OwnedFd,
@@ -127,7 +128,7 @@ impl<S: StoreAccess> Sending<S> {
         })
     }
 
-    /// Sends what the log has grown by, or has the thread do it; tells up to where it is confirmed.
+    /// Sends what the log has grown by, with the confirmed position, or has the thread do it.
     ///
     /// # Errors
     /// What the replica needs was deleted, the connection is broken, or the store is closed.
@@ -144,13 +145,13 @@ impl<S: StoreAccess> Sending<S> {
         }
     }
 
-    /// Tells up to where the log is confirmed, if that is news or `is_due` to show life, unless
-    /// what is on its way tells it.
+    /// Sends up to where the log is confirmed, if that is news or `is_due` to show life. While
+    /// other frames are on their way, the thread does this behind them.
     ///
     /// # Errors
     /// As for [`Self::pump`].
-    pub fn tell(&self, confirmed: u64, is_due: bool) -> Result<(), S::Error> {
-        self.shared.tell(confirmed, is_due)
+    pub fn send_confirmed(&self, confirmed: u64, is_due: bool) -> Result<(), S::Error> {
+        self.shared.send_confirmed(confirmed, is_due)
     }
 
     /// Limits how fast the replica's backlog is sent, in bytes a second; 0 is no limit. What the log grows by
@@ -170,7 +171,7 @@ impl<S: StoreAccess> Sending<S> {
         self.shared.sent_bytes.load(Ordering::Relaxed)
     }
 
-    /// Why a thread ended the connection; told once.
+    /// Why a thread ended the connection; only the first call returns it.
     #[must_use]
     pub fn take_failure(&self) -> Option<S::Error> {
         self.shared.failure.lock().take()
@@ -224,14 +225,14 @@ impl<S: StoreAccess> Shared<S> {
         Ok(())
     }
 
-    fn tell(&self, confirmed: u64, is_due: bool) -> Result<(), S::Error> {
+    fn send_confirmed(&self, confirmed: u64, is_due: bool) -> Result<(), S::Error> {
         self.confirmed.store(confirmed, Ordering::Relaxed);
         // The thread that gives the turn back sees it, or its giving is seen here.
         fence(Ordering::SeqCst);
-        self.tell_confirmed(is_due)
+        self.send_heartbeat(is_due)
     }
 
-    fn tell_confirmed(&self, is_due: bool) -> Result<(), S::Error> {
+    fn send_heartbeat(&self, is_due: bool) -> Result<(), S::Error> {
         if self.is_threaded.load(Ordering::SeqCst) {
             return Ok(());
         }
@@ -319,8 +320,8 @@ impl<S: StoreAccess> Shared<S> {
         !turn.is_over
     }
 
-    /// Lets whoever appends send again, unless the log has grown meanwhile. The thread tells what was
-    /// confirmed behind its last frame.
+    /// Lets appending threads send again, unless the log has grown meanwhile. This thread sends
+    /// what was confirmed behind its last frame.
     fn give_back(&self) -> Result<(), S::Error> {
         self.is_threaded.store(false, Ordering::SeqCst);
         fence(Ordering::SeqCst);
@@ -328,7 +329,7 @@ impl<S: StoreAccess> Shared<S> {
         if pending > 0 {
             self.is_threaded.store(true, Ordering::SeqCst);
         }
-        self.tell_confirmed(false)
+        self.send_heartbeat(false)
     }
 
     /// How much can be sent: nothing until it is known up to where the log is confirmed.

@@ -1,4 +1,4 @@
-//! The only unsafe code of this crate: a descriptor of its own for a socket that Python opened.
+//! The only unsafe code of this crate: a separate descriptor for a socket that Python opened.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
@@ -13,6 +13,6 @@ pub fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
     if duplicated < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the system has just made this descriptor, and nobody else knows of it.
+    // SAFETY: the system has just made this descriptor, and no other code knows of it.
     Ok(unsafe { OwnedFd::from_raw_fd(duplicated) })
 }

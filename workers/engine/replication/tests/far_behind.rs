@@ -118,7 +118,7 @@ fn what_is_before_damage_is_held_and_nothing_behind_it() {
     assert!(damaged > 100_000 && size > 200);
     let mut wire = Wire::new(REPLICA, 1);
     ask(&mut wire, &master, &mut replica, 4);
-    // Behind the header of the first transfer, amid the body.
+    // Behind the header of the first transfer, within the body.
     wire.flip(36 + damaged + 150);
 
     let refused = wire.down(&mut replica, usize::MAX).unwrap_err();

@@ -190,7 +190,7 @@ fn a_replica_that_died_before_its_first_byte_begins_with_the_oldest_segment_left
     let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
     let master = late_master(ours.path(), 2);
     drop(open(theirs.path()));
-    // The segment of a log that nobody has written to yet.
+    // The segment of a log that has no record yet.
     let unwritten = vec![0; usize::try_from(SEGMENT_SIZE).unwrap()];
     let first = theirs.path().join("commitlog").join(format!("{:020}", 0));
     fs::write(first, unwritten).unwrap();
@@ -240,7 +240,7 @@ fn a_replica_that_died_within_its_first_record_goes_on() {
 }
 
 #[test]
-fn a_topic_that_was_deleted_and_made_again_begins_anew_on_the_replica_too() {
+fn a_topic_that_was_deleted_and_made_again_begins_at_offset_0_on_the_replica_too() {
     let (ours, theirs) = (tempdir().unwrap(), tempdir().unwrap());
     let (master, mut replica) = (open(ours.path()), open(theirs.path()));
     master.begin_epoch(1).unwrap();

@@ -126,7 +126,7 @@ fn an_epoch_that_only_a_replica_knows_gives_way_although_no_byte_of_it_is_cut() 
 }
 
 #[test]
-fn a_master_whose_log_ends_before_an_epoch_of_a_replica_tells_it_of_its_own() {
+fn a_master_whose_log_ends_before_an_epoch_of_a_replica_gives_it_the_newer_epoch() {
     let dirs = [(); 2].map(|()| tempdir().unwrap());
     let (master, replica) = two_of_which_one_began_an_epoch(&dirs);
     let master = cut_power(master, dirs[0].path(), 20);
@@ -270,7 +270,7 @@ fn bytes_for_another_place_are_refused_heartbeats_too() {
 }
 
 #[test]
-fn a_replica_behind_the_oldest_segment_or_ahead_of_the_end_is_told_so() {
+fn a_replica_behind_the_oldest_segment_or_ahead_of_the_end_is_refused() {
     let ours = tempdir().unwrap();
     let master = open(ours.path());
     master.begin_epoch(1).unwrap();

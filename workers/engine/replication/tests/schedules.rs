@@ -177,7 +177,7 @@ fn send_all(tells: bool, other_count: usize) -> (Got, Vec<u8>) {
     let log_end = owned.store.max_position();
     if tells {
         await_last_frame(&sending, &owned.store);
-        sending.tell(log_end, false).unwrap();
+        sending.send_confirmed(log_end, false).unwrap();
     }
     end.store(log_end, Ordering::SeqCst);
     let got = replica.join().unwrap();
@@ -188,7 +188,7 @@ fn send_all(tells: bool, other_count: usize) -> (Got, Vec<u8>) {
 }
 
 #[test]
-fn all_of_the_log_is_sent_in_order_whoever_has_the_turn() {
+fn all_of_the_log_is_sent_in_order_whichever_thread_has_the_turn() {
     explore(SCHEDULES, SCHEDULE_COUNT, || {
         let (got, log) = send_all(false, 0);
 
@@ -206,7 +206,7 @@ fn all_of_the_log_is_sent_in_order_while_two_threads_append() {
 }
 
 #[test]
-fn what_is_confirmed_is_told_whoever_has_the_turn() {
+fn what_is_confirmed_is_sent_whichever_thread_has_the_turn() {
     explore(SCHEDULES, SCHEDULE_COUNT, || {
         let (got, log) = send_all(true, 0);
 
@@ -277,7 +277,7 @@ fn who_looks_at_a_follower_is_woken_for_all_news_and_for_its_end() {
         let mut confirmed = None;
         while confirmed != Some(end) {
             await_wake(&looked_at);
-            // Once is enough; whoever looks again must not miss a later change.
+            // Once is enough; further looks must not miss a later change.
             for _ in 0..3 {
                 let newer = following.look();
                 assert!(newer >= confirmed);

@@ -1,10 +1,9 @@
-//! What a disk holds of a directory, as far as a crash may tell: a worst case of a journaling file
-//! system.
+//! What a disk holds of a directory after a crash: a worst case of a journaling file system.
 //!
 //! - Changes of names and sizes in one directory reach the disk in their order, those of different
 //!   directories in any; syncing the directory makes its names durable.
-//! - Content reaches the disk in sectors. Of the blocks of 4 KiB that were not synced any subset
-//!   has, some of them in part; at any time the system may write some on its own.
+//! - Content reaches the disk in sectors. Any subset of the blocks of 4 KiB that were not synced
+//!   has reached it, some blocks in part; the system may write blocks back at any time.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};

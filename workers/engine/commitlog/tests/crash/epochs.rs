@@ -1,5 +1,5 @@
-//! A disk without room when the store is opened, an epoch begins or the log is cut, and one that fails
-//! when a file is replaced.
+//! A disk without room when the store is opened, an epoch begins or the log is cut. A disk that
+//! fails when a file is replaced.
 
 use std::fs;
 use std::io;
@@ -27,8 +27,8 @@ fn append(store: &Store) {
     store.writer().unwrap().append(&message, NOW_MS).unwrap();
 }
 
-/// Fails steps on the mark, on files of epochs, and on the journal of a cut, with an error, as long as the switch
-/// says so.
+/// Fails steps on the mark, on files of epochs and on the journal of a cut with an error, as long
+/// as `is_on` is set.
 fn refuse(
     dir: &Path,
     is_on: &Arc<AtomicBool>,
@@ -156,7 +156,7 @@ fn appends_and_readers_go_on_while_an_epoch_is_written_and_its_records_are_promi
 }
 
 #[test]
-fn an_epoch_of_which_nobody_knows_whether_it_began_ends_all_work() {
+fn an_epoch_that_may_or_may_not_have_begun_ends_all_work() {
     let dir = tempdir();
     let is_failing = Arc::new(AtomicBool::new(false));
     let is_rename: fn(Step<'_>, &str) -> bool = |step, _| matches!(step, Step::Rename(_));

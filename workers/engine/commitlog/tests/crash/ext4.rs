@@ -29,7 +29,7 @@ const KINDS_OF_SHUTDOWN: [u32; 2] = [1, 2];
 /// A scenario has so many hits of hooks and more.
 const HIT_MAX: u64 = 400;
 
-/// An ext4 of its own.
+/// An ext4 file system in an image file.
 struct Device {
     image: PathBuf,
     mounted: PathBuf,
@@ -102,7 +102,7 @@ fn shut_down(mounted: &Path, kind: u32) -> io::Result<()> {
     }
 }
 
-/// The system writes something of its own accord: one file, or all of them.
+/// Writes back one file, or all of them, as the system may do at any time.
 fn write_back_some(dir: &Path, random: &mut Rng) {
     let Ok(root) = File::open(dir) else {
         return;

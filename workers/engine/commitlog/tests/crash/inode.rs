@@ -36,7 +36,7 @@ pub fn block(bytes: &[u8], from: usize, size: usize) -> Vec<u8> {
 
 /// Reads a file by one call, if it is no longer than the last time.
 fn read_whole(file: &File, content: &mut Vec<u8>) -> io::Result<()> {
-    // A byte more than is expected tells whether there are others.
+    // A byte more than expected shows whether the file is longer.
     let mut size = content.len() + 1;
     loop {
         content.resize(size, 0);

@@ -75,7 +75,8 @@ fn check_image(failing: &Mutex<Failing>, model: &Model, seed: u64) -> Result<(),
     model.check(image.path()).map(drop)
 }
 
-/// A store one of whose syncs failed says so to everybody, though the next sync would succeed.
+/// A store refuses to write, flush and close once a sync failed, though the next sync would
+/// succeed.
 fn check_poisoned(store: &Store, path: &Path) -> Result<(), String> {
     let is_refused = |refused: Result<(), StoreError>| refused.is_err();
     if is_refused(store.writer().map(drop))

@@ -6,7 +6,6 @@
 #![allow(unreachable_pub, reason = "modules of one test program")]
 
 mod ahead;
-mod amid_record;
 mod disk;
 mod epochs;
 mod ext4;
@@ -31,6 +30,7 @@ mod second_reader;
 #[path = "../support/mod.rs"]
 mod support;
 mod two_flushes;
+mod within_record;
 mod written_ahead;
 
 use std::io;
@@ -308,8 +308,8 @@ fn fail_at(seed: u64, at: u64, (error, is_sync): (i32, bool)) -> Result<bool, St
     let Some((path, is_sync)) = failed else {
         return Ok(false);
     };
-    // A segment that could not be made ahead is made again when it is needed, a mark of an unclean
-    // stop without content is one, and a checkpoint that stays as it was is true.
+    // A segment that could not be made ahead is made again when it is needed. A mark of an unclean
+    // stop needs no content to be valid, and a checkpoint that stays as it was is true.
     let is_ahead = path.starts_with(dir.path().join("commitlog"));
     let is_content = error == 28
         && ["abort", "checkpoint"].contains(&path.file_name().unwrap().to_str().unwrap());

@@ -53,7 +53,8 @@ pub struct Model {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Whole,
-    /// Bytes are missing before valid records, and nothing tells that they were not flushed: read-only.
+    /// Bytes are missing before valid records, and nothing shows that they were not flushed:
+    /// read-only.
     ReadOnly,
 }
 
@@ -144,7 +145,7 @@ impl Model {
     /// Every record that was vouched for is served, and the damage lies behind them.
     fn check_read_only(&self, dir: &Path, store: &Store) -> Result<(), String> {
         let damage = store.recovery().damage.expect("damage");
-        ensure!(!tells_what_was_flushed(dir), "read-only: {damage}");
+        ensure!(!is_flushed_part_known(dir), "read-only: {damage}");
         let acked = self
             .cut
             .map_or(self.acked_end, |cut| cut.min(self.acked_end));
@@ -346,7 +347,7 @@ fn written(dir: &Path, end: u64) -> BTreeMap<std::path::PathBuf, Vec<u8>> {
 }
 
 /// Whether there is a checkpoint, and no flush has failed since.
-fn tells_what_was_flushed(dir: &Path) -> bool {
+fn is_flushed_part_known(dir: &Path) -> bool {
     let checkpoint = fs::read(dir.join("checkpoint")).unwrap_or_default();
     let mark = fs::read_to_string(dir.join("abort")).unwrap_or_default();
     checkpoint.len() >= 40 && !mark.contains("unflushed")

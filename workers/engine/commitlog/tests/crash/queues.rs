@@ -1,4 +1,4 @@
-//! A second crash anywhere in a recovery that makes a queue anew.
+//! A second crash anywhere in a recovery that rebuilds a queue.
 
 use std::fs;
 use std::path::Path;
@@ -76,7 +76,7 @@ fn crash_everywhere(dir: &Path, seed: u64) -> Vec<(String, tempfile::TempDir)> {
 }
 
 #[test]
-fn a_queue_that_is_made_anew_is_whole_after_a_crash_at_any_step() {
+fn a_queue_that_is_rebuilt_is_whole_after_a_crash_at_any_step() {
     for (fault, is_clean) in [
         (Fault::Stray, false),
         (Fault::Stray, true),

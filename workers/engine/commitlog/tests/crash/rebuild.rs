@@ -23,7 +23,7 @@ fn rebuild(dir: &Path) -> Result<(), StoreError> {
     rebuild.finish(None).map(drop)
 }
 
-/// A closed, indexed store whose queues and index are to be made anew: one of each is wrong.
+/// A closed, indexed store whose queues and index are to be rebuilt.
 fn filled(dir: &Path) -> Filler {
     let store = open(dir);
     let mut filler = Filler::new(21);

@@ -1,5 +1,5 @@
-//! Queues that a replica makes anew, since its master's queue goes on before theirs: what fails amid it, and
-//! crashes at any step of it.
+//! Queues that a replica makes again, since its master's queue goes on before their ends: failing
+//! steps, and crashes at any step.
 
 use std::io;
 use std::path::Path;
@@ -28,8 +28,8 @@ fn fill(store: &Store, topics: [&str; COUNT as usize]) {
     }
 }
 
-/// A replica that has all of the topic's messages on the disk, a master whose topic goes on behind them, and
-/// one whose topic goes on where it has fewer.
+/// A replica that has all of the topic's messages on the disk, and two masters. The topic of the
+/// first goes on behind those messages; that of the second has fewer messages and goes on there.
 fn prepare(dir: &Path) -> (Store, [tempfile::TempDir; 2], [Store; 2]) {
     let dirs = [tempdir(), tempdir()];
     let masters = [open(dirs[0].path()), open(dirs[1].path())];
@@ -59,7 +59,7 @@ fn assert_has(store: &Store, count: u64, at: &str) {
 }
 
 #[test]
-fn a_queue_that_could_not_be_made_anew_goes_on_as_it_was_under_another_master() {
+fn a_queue_that_could_not_be_remade_goes_on_as_it_was_under_another_master() {
     for failing in 0..4 {
         let dir = tempdir();
         let (replica, _dirs, [same, other]) = prepare(dir.path());
@@ -109,7 +109,7 @@ fn a_queue_that_could_not_be_made_anew_goes_on_as_it_was_under_another_master() 
 }
 
 #[test]
-fn a_queue_that_is_made_anew_keeps_its_messages_after_a_crash_at_any_step() {
+fn a_queue_that_is_remade_keeps_its_messages_after_a_crash_at_any_step() {
     for seed in 0..amount(4, 8) {
         let dir = tempdir();
         let (replica, _dirs, [_, other]) = prepare(dir.path());

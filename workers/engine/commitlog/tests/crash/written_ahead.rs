@@ -149,7 +149,7 @@ fn some_pages(old: &[u8], new: &[u8], rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn a_process_killed_amid_the_write_leaves_all_whole_records_before_that() {
+fn a_process_killed_during_the_write_leaves_all_whole_records_before_that() {
     let master = Master::new();
     let [before, after] = master.images(FlushMode::Async);
     let new = segment(after.path());
@@ -175,7 +175,7 @@ fn a_process_killed_amid_the_write_leaves_all_whole_records_before_that() {
 
 /// What an append of one record at a time leaves when it was not flushed ends where the first page is lost.
 #[test]
-fn a_machine_that_goes_down_amid_it_is_recovered_as_if_they_were_appended_one_by_one() {
+fn a_machine_that_goes_down_during_it_is_recovered_as_if_they_were_appended_one_by_one() {
     let master = Master::new();
     let [before, after] = master.images(FlushMode::Async);
     let dir = tempdir();
@@ -219,7 +219,7 @@ fn a_machine_that_goes_down_amid_it_is_recovered_as_if_they_were_appended_one_by
 }
 
 #[test]
-fn with_synchronous_flush_a_machine_that_goes_down_amid_it_leaves_all_before_the_first_page_lost() {
+fn with_synchronous_flush_such_a_machine_leaves_all_before_the_first_page_lost() {
     let master = Master::new();
     let images = master.images(FlushMode::Sync);
     let [old, new] = images.each_ref().map(|image| segment(image.path()));
@@ -241,7 +241,7 @@ fn with_synchronous_flush_a_machine_that_goes_down_amid_it_leaves_all_before_the
 }
 
 #[test]
-fn a_failed_write_ends_all_work_and_what_it_left_is_judged_anew() {
+fn a_failed_write_ends_all_work_and_the_next_start_judges_what_it_left() {
     let master = Master::new();
     let held = master.held();
     for is_done in [false, true] {

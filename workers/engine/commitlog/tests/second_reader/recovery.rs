@@ -448,7 +448,7 @@ impl Store {
         names
     }
 
-    /// Gives each validated record its entry; queues that are made anew keep those of expired records.
+    /// Gives each validated record its entry; rebuilt queues keep those of expired records.
     fn mend_queues(&mut self, start: u64, walk: &Walk) {
         let places = walk.places();
         for name in places.keys() {

@@ -364,7 +364,7 @@ fn counters_wait_for_no_append() {
 }
 
 #[test]
-fn counters_tell_messages_and_bytes_by_topic() {
+fn counters_give_messages_and_bytes_by_topic() {
     let dir = tempdir();
     let store = open(dir.path());
     append(&store, "b", 0, b"12345");

@@ -187,7 +187,8 @@ impl Flip {
         all.find_map(|sent| Some(field_at(&sent.bytes, self.place_in(sent)?)))
     }
 
-    /// The field that makes served bytes differ, if only this bit does and nothing could tell.
+    /// The field that makes served bytes differ, if only this bit does and no check covers the
+    /// field.
     fn excuse(&self, sample: &Sample, sent: &Sent, record: &[u8]) -> Option<&'static str> {
         let at = self.place_in(sent)?;
         let mut expected = sent.bytes.clone();
@@ -197,8 +198,8 @@ impl Flip {
         (expected == record && is_unchecked).then_some(field)
     }
 
-    /// Whether nobody can tell that a message is gone: the log may end before a record that was
-    /// not flushed, and before the CRC property a record could say that it is elsewhere.
+    /// Whether no check can find that a message is gone. The log may end before a record that was
+    /// not flushed, and without the CRC property a record can name another place.
     fn may_hide(&self, sample: &Sample, position: u64) -> bool {
         let is_unchecked = self
             .field(sample)
@@ -368,16 +369,16 @@ fn a_wrong_bit_during_a_truncation_with_the_crc_property_is_never_served() {
 }
 
 #[test]
-fn a_wrong_bit_in_a_closed_store_is_never_served_where_a_check_can_tell() {
+fn a_wrong_bit_in_a_closed_store_is_never_served_where_a_check_can_find_it() {
     flip_bits(41, flip_count() / 2, Stop::Closed, false);
 }
 
 #[test]
-fn a_wrong_bit_in_a_killed_store_is_never_served_where_a_check_can_tell() {
+fn a_wrong_bit_in_a_killed_store_is_never_served_where_a_check_can_find_it() {
     flip_bits(42, flip_count() / 2, Stop::Killed, false);
 }
 
 #[test]
-fn a_wrong_bit_during_a_truncation_is_never_served_where_a_check_can_tell() {
+fn a_wrong_bit_during_a_truncation_is_never_served_where_a_check_can_find_it() {
     flip_bits(43, flip_count() / 4, Stop::Truncating, false);
 }

@@ -49,7 +49,7 @@ fn the_longest_body_properties_and_topics_are_taken() {
 fn every_bit_of_the_system_flag_is_kept_but_those_that_follow_from_the_hosts() {
     let dir = tempdir();
     let store = open_roomy(dir.path());
-    // Compressed, several tags, transaction types, both kinds of compression, and bits of nobody.
+    // Compressed, several tags, transaction types, both kinds of compression, and unused bits.
     for sys_flag in [
         0x1,
         0x2,

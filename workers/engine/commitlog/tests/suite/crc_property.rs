@@ -241,7 +241,7 @@ fn a_property_that_a_client_made_up_costs_no_message_where_the_option_is_off() {
     let note = (FindingKind::WrongRecordCrc, positions[1], text);
     let found = findings(&config(dir.path()));
     assert_eq!(found.first(), Some(&note));
-    // The keys of the batch are not indexed yet, which is told as well.
+    // The keys of the batch are not indexed yet: there is a note of that as well.
     assert!(found[1..].iter().all(|found| found.0.severity() == "note"));
     assert_eq!(FindingKind::WrongRecordCrc.severity(), "note");
     let mut walk = LogWalk::new(&dir.path().join("commitlog")).unwrap();

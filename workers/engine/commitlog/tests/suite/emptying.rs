@@ -1,4 +1,4 @@
-//! A store that gives up all it holds, and begins anew where its master's log begins (D10).
+//! A store that gives up all it holds, and begins again where its master's log begins (D10).
 
 use std::fs;
 use std::path::Path;
@@ -116,7 +116,7 @@ fn what_a_crash_left_of_queues_is_removed_when_the_store_is_opened() {
         .map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = names.collect();
     files.sort();
-    // One amid others is gone already: such a queue cannot be loaded.
+    // A file between others is gone already: such a queue cannot be loaded.
     fs::remove_file(&files[1]).unwrap();
     fs::write(dir.path().join("truncation"), journal(0, 0)).unwrap();
 

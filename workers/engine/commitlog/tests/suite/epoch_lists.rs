@@ -78,7 +78,7 @@ fn a_log_is_known_to_a_master_that_knows_who_wrote_its_end() {
     let cases = [
         (list(&[(1, 0), (2, 100)]), 300, true),
         (list(&[(1, 0), (2, 100), (3, 150)]), 151, false),
-        // An epoch that wrote nothing is nobody's history.
+        // An epoch that wrote nothing is part of no history.
         (list(&[(1, 0), (2, 100), (3, 150)]), 150, true),
         (list(&[(1, 0), (2, 90)]), 150, false),
         (EpochList::default(), 150, false),
@@ -155,7 +155,7 @@ fn a_common_end_never_keeps_a_byte_that_another_epoch_wrote() {
     }
 }
 
-/// Anybody may win; what it holds decides where its epoch begins.
+/// Any log may win; its end decides where its epoch begins.
 fn elect(random: &mut fastrand::Rng, logs: &mut [(Vec<i32>, EpochList)], number: i32) -> usize {
     let master = random.usize(..logs.len());
     let (bytes, list) = &mut logs[master];
@@ -172,7 +172,7 @@ fn replicate(random: &mut fastrand::Rng, logs: &mut [(Vec<i32>, EpochList)], mas
     let common = list.common_end(bytes.len() as u64, &master_list, master_bytes.len() as u64);
     let common = usize::try_from(common.unwrap_or(0)).unwrap();
     if common == 0 {
-        // Nothing in common: somebody gives it an empty store.
+        // Nothing in common: an operator gives it an empty store.
         (*bytes, *list) = Default::default();
     } else if common < bytes.len() {
         bytes.truncate(common);

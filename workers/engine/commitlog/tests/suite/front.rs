@@ -229,7 +229,7 @@ fn only_the_segment_before_the_first_one_can_be_put_in_front() {
 }
 
 #[test]
-fn keys_and_timers_of_older_messages_are_found_once_they_are_derived_anew() {
+fn keys_and_timers_of_older_messages_are_found_once_they_are_derived_again() {
     let mut random = Rng::with_seed(3);
     let dirs = [tempdir(), tempdir()];
     let [master, replica] = dirs.each_ref().map(|dir| open(dir.path()));

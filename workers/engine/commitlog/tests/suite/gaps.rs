@@ -14,7 +14,7 @@ const TIME_STEP_MS: i64 = 10_000;
 const QUEUE_ID_AT: u64 = 12;
 const ELSEWHERE: i32 = 7;
 
-/// Two of it fill a segment, so that each message lies in one of its own.
+/// Two of it fill a segment, so that each message lies in a separate segment.
 const PADDING: [u8; 9_000] = [b'.'; 9_000];
 
 /// A store of six messages in queue 0, ten seconds between two, whose log was changed: those
@@ -39,7 +39,7 @@ fn stopped_with_gaps(dir: &Path, gaps: u64) -> Vec<u64> {
             &queue_id,
         );
     }
-    make_queues_anew(dir);
+    have_queues_rebuilt(dir);
     positions
 }
 
@@ -51,7 +51,7 @@ fn time_of(number: u64) -> i64 {
     NOW_MS + i64::try_from(number).unwrap() * TIME_STEP_MS
 }
 
-fn make_queues_anew(dir: &Path) {
+fn have_queues_rebuilt(dir: &Path) {
     fs::remove_dir_all(dir.join("consumequeue")).unwrap();
     fs::write(dir.join("abort"), "").unwrap();
 }
@@ -111,7 +111,7 @@ fn no_unconfirmed_message_is_shown() {
 }
 
 #[test]
-fn after_a_cut_queues_go_on_behind_their_last_message_as_if_made_anew() {
+fn after_a_cut_queues_go_on_behind_their_last_message_as_if_rebuilt() {
     each_choice(|dir, positions, numbers, gaps| {
         for cut in 0..=COUNT {
             let image = sample::memory_dir();
@@ -129,7 +129,7 @@ fn after_a_cut_queues_go_on_behind_their_last_message_as_if_made_anew() {
             let shown = read_all(&store, "t", 0);
             drop(store);
             assert_eq!(end_of(&open(image.path())), Some(last + 1), "{case}, again");
-            make_queues_anew(image.path());
+            have_queues_rebuilt(image.path());
             let anew = open(image.path());
             assert_eq!(end_of(&anew), Some(last + 1), "{case}, anew");
             assert_eq!(read_all(&anew, "t", 0), shown, "{case}, anew");

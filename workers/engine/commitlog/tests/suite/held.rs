@@ -38,7 +38,7 @@ fn what_readers_do_not_see_is_held() {
 }
 
 #[test]
-fn the_last_message_that_was_copied_tells_how_far_its_queue_is() {
+fn the_last_message_that_was_copied_shows_how_far_its_queue_is() {
     let dir = tempdir();
     let store = open(dir.path());
     append(

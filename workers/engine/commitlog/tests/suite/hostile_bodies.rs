@@ -1,5 +1,6 @@
-//! Messages that hold thousands of places at which a record seems to begin, each of them as long as what
-//! is left of the message. What such a one costs whoever searches behind damage must not grow with its square.
+//! Messages that hold thousands of places at which a record seems to begin, each of them as long as
+//! what is left of the message. The cost of a search behind damage must not grow with the square of
+//! such a message's size.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;

@@ -166,7 +166,7 @@ fn after_an_unclean_stop_only_files_known_to_be_flushed_are_kept() {
 }
 
 #[test]
-fn files_that_end_at_one_time_are_not_told_apart_by_the_checkpoint() {
+fn files_that_end_at_one_time_are_not_distinguished_by_the_checkpoint() {
     let dir = tempdir();
     let store = index::open(dir.path());
     let messages: Vec<_> = (0..ENTRY_COUNT * 3)
@@ -201,7 +201,7 @@ fn a_checkpoint_does_not_vouch_for_files_built_again() {
     assert!(contents(dir.path()).is_empty());
     store.advance_followers(NOW_MS, 0).unwrap();
 
-    // Built anew, and the checkpoint knew nothing of the new files when that began.
+    // The index was built again, and the checkpoint knew nothing of the new files when that began.
     assert!(contents(dir.path()).len() > 5);
     assert_eq!(index_timestamp(dir.path()), 0);
     build(&store);

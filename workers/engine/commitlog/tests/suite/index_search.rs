@@ -10,7 +10,7 @@ fn append(store: &Store, message: Keyed) -> u64 {
 }
 
 #[test]
-fn keys_with_one_hash_are_told_apart_by_the_record() {
+fn keys_with_one_hash_are_distinguished_by_the_record() {
     let dir = tempdir();
     let store = index::open(dir.path());
     let one = append(&store, Keyed::new("t", "Aa"));

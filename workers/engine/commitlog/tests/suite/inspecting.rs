@@ -129,7 +129,7 @@ fn a_missing_segment_is_found() {
 }
 
 #[test]
-fn entries_that_are_missing_wrong_or_stray_are_told_apart() {
+fn entries_that_are_missing_wrong_or_stray_are_distinguished() {
     let dir = tempdir();
     filled(dir.path());
     let queue = |queue_id: u32, base: u32| {

@@ -313,7 +313,7 @@ fn roomy(dir: &Path) -> StoreConfig {
     config
 }
 
-/// What surveys and walks tell while `write` runs.
+/// What surveys and walks report while `write` runs.
 fn look_beside(config: &StoreConfig, write: impl FnOnce(&AtomicBool) + Send) -> Vec<String> {
     let is_over = &AtomicBool::new(false);
     thread::scope(|scope| {

@@ -57,7 +57,7 @@ fn every_kind_has_its_own_name_and_a_known_severity() {
 }
 
 #[test]
-fn a_closed_store_with_epochs_has_no_fault_and_tells_them() {
+fn a_closed_store_with_epochs_has_no_fault_and_lists_them() {
     let dir = tempdir();
     let positions = filled(dir.path());
 

@@ -101,7 +101,7 @@ fn what_is_not_indexed_yet_is_a_note_with_the_number_of_keys() {
         .iter()
         .map(|message| message.key_texts().len() as u64);
     let keys: u64 = keys.sum();
-    // The newest indexed record counts as well: nobody knows whether all its keys are there.
+    // The newest indexed record counts as well: it is unknown whether all its keys are there.
     assert_eq!(index.waiting_count, keys);
 }
 
@@ -256,7 +256,7 @@ fn after_a_crash_files_that_may_not_be_on_the_disk_are_no_damage() {
 }
 
 #[test]
-fn entries_behind_a_log_that_lost_its_end_are_told() {
+fn entries_behind_a_log_that_lost_its_end_are_reported() {
     let dir = tempdir();
     let positions: Vec<u64> = indexed(dir.path(), 8)
         .messages

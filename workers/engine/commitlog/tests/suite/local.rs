@@ -335,7 +335,7 @@ fn a_log_that_was_not_used_in_an_epoch_is_kept_if_its_master_led() {
 }
 
 #[test]
-fn a_log_that_a_crash_left_half_made_is_made_anew() {
+fn a_log_that_a_crash_left_half_made_is_made_again() {
     let dir = tempdir();
     let (store, _) = lead(dir.path(), 1);
     store.close().unwrap();

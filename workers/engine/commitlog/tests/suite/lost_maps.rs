@@ -44,7 +44,7 @@ fn an_append_to_a_segment_that_was_cut_short_fails_and_nothing_is_taken_any_more
 }
 
 #[test]
-fn a_read_where_a_segment_was_cut_short_is_told_by_the_check_behind_it() {
+fn a_read_where_a_segment_was_cut_short_is_reported_by_the_check_behind_it() {
     let dir = tempdir();
     let store = open(dir.path());
     for _ in 0..4 {

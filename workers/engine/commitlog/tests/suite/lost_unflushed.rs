@@ -110,7 +110,7 @@ fn where_messages_waited_for_the_disk_only_a_torn_record_was_not_flushed() {
 }
 
 #[test]
-fn a_store_whose_file_system_was_mounted_anew_is_judged_as_after_a_power_cut() {
+fn a_store_whose_file_system_was_mounted_again_is_judged_as_after_a_power_cut() {
     for flush_mode in [FlushMode::Async, FlushMode::Sync] {
         let (dir, positions) = half_flushed(flush_mode);
         lose(dir.path(), &positions, 40);
@@ -166,7 +166,7 @@ fn what_was_flushed_is_damaged_and_so_is_what_lies_behind() {
 }
 
 #[test]
-fn without_all_that_tells_that_it_was_not_flushed_it_is_damage() {
+fn a_loss_is_damage_unless_all_signs_show_that_it_was_not_flushed() {
     type Spoil = fn(&Path);
     let spoil: [(&str, FlushMode, Spoil); 5] = [
         ("the process alone died", FlushMode::Async, |_| ()),

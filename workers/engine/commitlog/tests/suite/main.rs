@@ -1,4 +1,4 @@
-//! The tests of the store that need no process of their own.
+//! The tests of the store that need no separate process.
 //!
 //! They are one program: each program that is linked is compiled with all that the store and the
 //! language's library are made from.

@@ -30,7 +30,7 @@ struct Model {
     is_sync: bool,
     end: u64,
     limit: Option<u64>,
-    /// How many messages of each queue readers were told of.
+    /// How many messages of each queue the store has made known to readers.
     told: BTreeMap<Queue, usize>,
 }
 
@@ -64,7 +64,7 @@ impl Model {
         }
         self.end = position;
         self.limit = self.limit.map(|limit| limit.min(position));
-        // A store that was opened anew may tell everything again, but must tell what is new.
+        // A store that was opened again may name any queue again, but must name each that grew.
         self.told = self.readable_counts();
     }
 
@@ -85,7 +85,7 @@ impl Model {
         }
     }
 
-    /// Opens the store, which is told whether messages wait for the disk.
+    /// Opens the store, in the flush mode that `is_sync` asks for.
     fn open(&self, dir: &Path) -> Store {
         let mut config = config(dir);
         if self.is_sync {

@@ -264,7 +264,7 @@ fn a_clean_stop_leaves_no_segment_without_records() {
 }
 
 #[test]
-fn deleting_a_topic_removes_its_queues_and_starts_it_anew() {
+fn deleting_a_topic_removes_its_queues_and_restarts_its_offsets() {
     let dir = tempdir();
     let store = open(dir.path());
     append(&store, "t", 0, b"x");
@@ -340,7 +340,7 @@ fn deleting_what_lies_before_a_position_leaves_the_queues_that_have_grown_since(
 }
 
 #[test]
-fn the_system_names_of_a_full_disk_are_told_apart_from_other_errors() {
+fn the_system_names_of_a_full_disk_are_distinguished_from_other_errors() {
     let dir = tempdir();
     fs::write(dir.path().join("file"), b"").unwrap();
 

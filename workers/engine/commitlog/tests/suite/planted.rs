@@ -53,7 +53,7 @@ fn holding_its_own() -> (TempDir, Store, u64) {
 }
 
 #[test]
-fn a_kill_amid_the_writing_of_a_record_leaves_none_of_those_that_it_holds() {
+fn a_kill_while_a_record_is_written_leaves_none_of_those_that_it_holds() {
     let (dir, store, at) = holding_its_own();
     let size = usize::try_from(store.max_position() - at).unwrap();
     // The checksum is written last.
@@ -104,7 +104,7 @@ fn nor_does_a_walk_take_one_for_a_record_while_its_broker_writes_it() {
 }
 
 #[test]
-fn a_wrong_bit_in_what_tells_where_a_record_ends_hides_none_behind_it() {
+fn a_wrong_bit_in_what_says_where_a_record_ends_hides_none_behind_it() {
     let dir = sample::memory_dir();
     let store = open(dir.path());
     let positions = fill(&store, 12);

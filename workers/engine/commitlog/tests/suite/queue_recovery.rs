@@ -271,7 +271,7 @@ fn with_a_stray_entry(is_clean: bool) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_queue_that_a_power_cut_takes_away_while_it_is_made_anew_is_made_again() {
+fn a_queue_that_a_power_cut_takes_away_while_it_is_rebuilt_is_rebuilt_again() {
     for is_clean in [false, true] {
         let dir = with_a_stray_entry(is_clean);
         let recovered = open(dir.path());
@@ -287,7 +287,7 @@ fn a_queue_that_a_power_cut_takes_away_while_it_is_made_anew_is_made_again() {
 }
 
 #[test]
-fn a_queue_that_is_made_anew_goes_on_behind_messages_that_have_expired() {
+fn a_queue_that_is_rebuilt_goes_on_behind_messages_that_have_expired() {
     for is_clean in [false, true] {
         let dir = with_a_stray_entry(is_clean);
         for base in [0, SEGMENT_SIZE] {
@@ -303,7 +303,7 @@ fn a_queue_that_is_made_anew_goes_on_behind_messages_that_have_expired() {
 }
 
 #[test]
-fn a_queue_file_for_entries_that_never_came_makes_no_queue_anew() {
+fn a_queue_file_for_entries_that_never_came_causes_no_rebuild() {
     for is_clean in [true, false] {
         let dir = tempdir();
         let store = open(dir.path());

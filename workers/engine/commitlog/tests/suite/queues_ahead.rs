@@ -70,7 +70,7 @@ fn entries_in_slices_prepared_ahead_are_there_after_a_restart() {
 }
 
 #[test]
-fn a_topic_made_again_while_its_slice_is_prepared_begins_anew() {
+fn a_topic_made_again_while_its_slice_is_prepared_begins_at_offset_0() {
     let dir = tempdir();
     let store = open_with_long_queues(dir.path());
 

@@ -1,4 +1,4 @@
-//! Queues and index made anew from the log: they equal what a store built, and a rebuild that
+//! Queues and index rebuilt from the log: they equal what a store built, and a rebuild that
 //! stops anywhere leaves a store that works.
 
 use std::fs;
@@ -47,7 +47,7 @@ fn is_well(dir: &Path) -> bool {
 }
 
 #[test]
-fn what_is_made_anew_equals_what_was_there() {
+fn what_is_rebuilt_equals_what_was_there() {
     let dir = tempdir();
     let mut filler = filled(dir.path());
     let (whole, index) = (contents(dir.path()), files(dir.path()));
@@ -196,8 +196,8 @@ fn rebuilt_end(filler: &Filler, store: &regent_commitlog::Store) -> u64 {
     last + store.read_record(last).unwrap().unwrap().len() as u64
 }
 
-/// A closed store with queues of which the log has no record left, in files filled in several ways,
-/// and others of which it has some; and the offsets of all.
+/// A closed store, and the offsets of all its queues. Of some queues the log has no record left,
+/// and their files are filled in several ways; of others it has records.
 fn with_idle_queues(dir: &Path) -> Vec<QueueRange> {
     let store = open(dir);
     for (queue_id, count) in [(0, 1), (1, 9), (2, 10), (3, 11), (4, 30)] {

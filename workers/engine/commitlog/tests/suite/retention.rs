@@ -198,7 +198,7 @@ fn queue_files_go_with_their_records_and_epochs_stay_known() {
 }
 
 #[test]
-fn a_replica_that_the_log_has_left_behind_is_told_that_it_holds_a_beginning_of_it() {
+fn a_replica_that_the_log_has_left_behind_is_known_to_hold_a_beginning_of_it() {
     let (master_dir, dir) = (tempdir(), tempdir());
     let master = filled(master_dir.path(), 60);
     let first = master.log_slice(0, SEGMENT_SIZE).unwrap();

@@ -218,7 +218,7 @@ fn nothing_is_delivered_twice_or_lost_after_a_restart_at_any_batch() {
 }
 
 #[test]
-fn a_record_amid_a_slot_says_how_far_that_is() {
+fn a_record_within_a_slot_says_how_far_that_is() {
     let dir = tempdir();
     let store = open_timers(dir.path());
     append(&store, "other", 0, b"begins the log");
@@ -340,7 +340,7 @@ fn a_cancelled_message_is_not_delivered_and_others_are() {
 }
 
 #[test]
-fn a_message_beyond_the_window_is_written_anew_and_comes_in_time() {
+fn a_message_beyond_the_window_is_written_again_and_comes_in_time() {
     let dir = tempdir();
     let store = open_timers(dir.path());
     let due_ms = START_MS + 5 * DAY_MS;

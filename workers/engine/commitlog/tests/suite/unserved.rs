@@ -18,7 +18,7 @@ const QUEUES: RebuildParts = RebuildParts {
     index: false,
 };
 
-/// What opens a store, makes its queues anew or looks through it says.
+/// The errors of opening a store, of rebuilding its queues and of a survey.
 fn refusals(dir: &Path) -> [StoreError; 3] {
     let rebuilt = Rebuild::begin(config(dir), QUEUES, NOW_MS, 0).and_then(|it| it.finish(None));
     let surveyed = Survey::comparing(&config(dir), false).and_then(|mut it| it.advance(u64::MAX));

@@ -38,7 +38,7 @@ fn log_bytes(dir: &Path, from: u64, to: u64) -> Vec<u8> {
     segment[local(from)..local(to)].to_vec()
 }
 
-/// A range of the log that was flushed, as its seal tells.
+/// The seal of a range of the log, which says that the range was flushed.
 pub fn seal(dir: &Path, from: u64, to: u64) -> Vec<u8> {
     let crc = crc32fast::hash(&log_bytes(dir, from, to));
     let fields = [
@@ -51,8 +51,8 @@ pub fn seal(dir: &Path, from: u64, to: u64) -> Vec<u8> {
     [&fields[..], &own_crc.to_be_bytes()].concat()
 }
 
-/// Has a store that nobody has open look as a former version left it: its mark, its seals, and a segment
-/// that was to be written again.
+/// Makes a store that is not open look as a former version left it: its mark, its seals, and a
+/// segment that was to be written again.
 pub fn leave(dir: &Path, run: &str, write_limit: u64, seals: &[Vec<u8>]) {
     fs::write(
         dir.join("abort"),

@@ -13,7 +13,7 @@ pub type Excuse<'a> = &'a dyn Fn(&Sent, &[u8]) -> Option<&'static str>;
 pub struct Served {
     /// Records by queue that are what was appended.
     pub intact: u64,
-    /// The field in which a record served by queue differs where no checksum can tell.
+    /// The field in which a record served by queue differs, and which no checksum covers.
     pub altered: Option<&'static str>,
     /// The same of a record served by position.
     pub altered_at_position: Option<&'static str>,

@@ -182,7 +182,7 @@ fn elect(state: &State, at: usize, rules: Rules) -> Option<State> {
     })
 }
 
-/// Whether a log lacks nothing that was acknowledged, as far as anybody can tell.
+/// Whether a log lacks nothing that was acknowledged, as far as the rules can find out.
 fn may_lead(state: &State, at: usize, rules: Rules) -> bool {
     let broker = &state.brokers[at];
     let is_verified = !broker.is_unclean || !rules.verifies_unclean;
@@ -289,7 +289,7 @@ fn commit(state: &State, at: usize, is_answered: bool) -> Option<State> {
     })
 }
 
-/// The controller's set has changed: nobody knows it any more.
+/// The controller's set has changed: what brokers know of it is old.
 fn outdate(state: &mut State) {
     for broker in &mut state.brokers {
         broker.is_set_current = false;

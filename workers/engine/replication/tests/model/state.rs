@@ -1,4 +1,4 @@
-//! One state of the model: three brokers, a controller, and what clients were told.
+//! One state of the model: three brokers, a controller, and what was acknowledged to clients.
 
 use std::fmt;
 
@@ -108,7 +108,7 @@ pub(crate) struct State {
     /// The highest confirmed position that a master of the controller's epoch had: its heartbeats
     /// report it.
     pub(crate) evidence: u8,
-    /// Messages whose senders were told that they are safe, as bits.
+    /// Messages that were acknowledged to their senders as safe, as bits.
     pub(crate) acknowledged: u8,
     pub(crate) crash_count: u8,
 }
@@ -163,7 +163,7 @@ impl Broker {
 }
 
 impl State {
-    /// A group in which broker 0 is about to be told that it is master, alone in the set.
+    /// A group in which broker 0 is about to learn that it is master, alone in the set.
     pub(crate) fn first() -> Self {
         Self {
             brokers: std::array::from_fn(|_| Broker::new()),

@@ -114,7 +114,7 @@ pub struct Wire {
     reports: Option<Reports>,
     to_master: Vec<u8>,
     to_replica: Vec<u8>,
-    /// Greatest confirmed position that the replica was told of.
+    /// Greatest confirmed position that the replica has received.
     pub confirmed: u64,
     pub heard: Vec<Heard>,
 }

@@ -1,4 +1,5 @@
-//! A kill between two parts of a record that is being written: no record is found in what is left of it.
+//! A kill between two parts of a record that is being written: no record is found in what is left
+//! of it.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -38,8 +39,8 @@ fn hostile_parts(position: u64) -> (Vec<u8>, Vec<u8>) {
     (body, [KEYS, &record, b"."].concat())
 }
 
-/// What a kill leaves at each place amid a record that `work` writes.
-fn killed_amid_records(dir: &Path, work: impl FnOnce()) -> Vec<TempDir> {
+/// What a kill leaves at each place within a record that `work` writes.
+fn killed_within_records(dir: &Path, work: impl FnOnce()) -> Vec<TempDir> {
     let images = Rc::new(RefCell::new(Vec::new()));
     let (from, taken) = (dir.to_path_buf(), Rc::clone(&images));
     let hook = move || {
@@ -75,7 +76,7 @@ fn of_a_message_that_is_being_appended() {
         ..NewMessage::new(TOPIC, 0, &body)
     };
 
-    let images = killed_amid_records(dir.path(), || {
+    let images = killed_within_records(dir.path(), || {
         store.writer().unwrap().append(&message, NOW_MS).unwrap();
     });
 
@@ -108,7 +109,7 @@ fn of_a_batch_that_is_being_appended() {
         ends.push(ends[0] + records_size(&packed));
     }
 
-    let images = killed_amid_records(dir.path(), || {
+    let images = killed_within_records(dir.path(), || {
         let shared = NewMessage::new(TOPIC, 0, &[]);
         let mut writer = store.writer().unwrap();
         writer
@@ -139,7 +140,7 @@ fn of_a_record_that_a_replica_copies() {
     };
     copy_at(0, end);
 
-    let images = killed_amid_records(other_dir.path(), || copy_at(end, u64::MAX));
+    let images = killed_within_records(other_dir.path(), || copy_at(end, u64::MAX));
 
     assert_eq!(images.len(), PARTS_OF_A_RECORD - 1);
     assert_nothing_is_found(&images, &[end]);
