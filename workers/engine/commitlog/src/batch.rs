@@ -4,7 +4,7 @@
 //! totalSize i32 | magic i32 | bodyCRC i32 | flag i32 | bodyLength i32, body
 //! propertiesLength i16, properties
 //! ```
-//! Producers leave magic and checksum 0; the broker computes the checksum anew.
+//! Producers leave magic and checksum 0; the broker computes the checksum itself.
 
 use crate::cursor::Reader;
 use crate::error::AppendError;

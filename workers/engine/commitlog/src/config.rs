@@ -18,7 +18,8 @@ const INDEX_FILE_SIZE_MAX: u64 = i32::MAX as u64;
 /// A wheel has twice as many slots, so that the window and what is late both have room.
 const TIMER_WINDOW_STEPS_MAX: i64 = 7 * 86_400;
 
-/// A message waits so long at most before it is written anew: the timer log has 32 bits for it.
+/// A message waits at most this long before it is written again: the timer log has 32 bits for the
+/// time.
 const TIMER_WINDOW_MS_MAX: i64 = i32::MAX as i64;
 
 /// The levels of stock's `messageDelayLevel`: 1s 5s 10s 30s 1m … 10m 20m 30m 1h 2h.
@@ -80,8 +81,8 @@ pub struct StoreConfig {
     pub cold_cache_bytes: u64,
     /// `timerPrecisionMs`: messages are delivered at multiples of it.
     pub timer_precision_ms: i64,
-    /// `timerRollWindowSlot`: how many times the precision a message waits before it is written anew, and
-    /// 24 days at most.
+    /// `timerRollWindowSlot`: how many times the precision a message waits before it is written
+    /// again, at most 24 days.
     pub timer_window_steps: i64,
     /// `mappedFileSizeTimerLog`.
     pub timer_log_file_size_bytes: u64,

@@ -115,7 +115,7 @@ impl StoreDirectory {
         self.write_mark(&Mark::text(self.run(), flush_mode))
     }
 
-    /// Writes a mark, on the disk, that tells of an unclean stop and nothing else.
+    /// Writes a mark, on the disk, that says that the stop was unclean, and nothing else.
     pub(crate) fn put_silent_mark(&self) -> Result<(), StoreError> {
         self.write_mark(&Mark::silent_text())
     }
@@ -153,10 +153,11 @@ impl StoreDirectory {
         }
     }
 
-    /// Has the mark say that a flush failed, see [`memory`](crate::memory). It writes over a sector
-    /// that is there, so that it seldom fails; nobody could do anything about it.
+    /// Has the mark say that a flush failed, see [`memory`](crate::memory). The write goes over a
+    /// sector that is there, so that it seldom fails; no caller could do anything about a failure.
     ///
-    /// The size stays: on the disk before the text, a smaller one would take the end of the former text.
+    /// The size stays: if a smaller size reached the disk before the text, it would cut off the end
+    /// of the former text.
     pub(crate) fn note_failed_flush(&self) {
         let path = self.abort();
         let content = Mark::text_of_failed_flush();

@@ -74,7 +74,7 @@ impl EpochFile {
 
     /// Cuts both files with the log, so that not even the backup knows an epoch behind its end.
     ///
-    /// Both are written anew whatever they hold: an earlier attempt may not have been synced.
+    /// Both are written again whatever they hold: an earlier attempt may not have been synced.
     pub(crate) fn cut_from(&mut self, position: u64) -> Result<(), StoreError> {
         self.list.cut_from(position);
         let paths = [backup_of(&self.path), self.path.clone()];

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// How many epochs that ended before the log begins are still known: a replica that was away while
-/// its records expired is told by them that it holds a beginning of this very log.
+/// How many epochs that ended before the log begins are still known. From them a replica that was
+/// away while its records expired learns that it holds a beginning of this very log.
 const EXPIRED_COUNT_MAX: usize = 100;
 
 /// The number of an epoch does not rise, or its start goes back.
@@ -44,9 +44,9 @@ impl fmt::Display for Epoch {
 /// Epochs in order; each ends where the next one begins, so that no byte is without one.
 ///
 /// Numbers and starts both rise strictly. Two epochs can begin at one position only if the earlier
-/// one wrote nothing; it then owns no byte and gives way to the later one, because the file is
-/// shared with stock, which must not find both (storage-and-ha.md 11.4, trap 47). Of the epochs
-/// that wrote nothing only the newest is therefore in the list.
+/// one wrote nothing. The earlier one then owns no byte and gives way to the later one: stock
+/// shares the file and must not find both (storage-and-ha.md 11.4, trap 47). Of the epochs that
+/// wrote nothing only the newest is therefore in the list.
 ///
 /// A clone copies a pointer; the epochs themselves are copied by the first change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -178,7 +178,7 @@ impl EpochList {
     }
 
     /// Whether `master` knows the epoch that wrote the end of a log, which ends at `log_end`: then
-    /// nobody wrote into that log whom the master's history does not name.
+    /// the master's history names every writer of that log.
     #[must_use]
     pub fn is_known_to(&self, master: &Self, log_end: u64) -> bool {
         let written = |epoch: &&Epoch| epoch.start_position < log_end;

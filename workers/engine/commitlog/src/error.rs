@@ -253,7 +253,7 @@ pub enum AppendError {
     /// A packed batch that is empty, or whose lengths do not add up.
     #[error("malformed batch: {0}")]
     MalformedBatch(&'static str),
-    /// A message of a batch has a property that counts for a message of its own only.
+    /// A message of a batch has a property that only a message outside a batch may have.
     #[error("a message of a batch cannot have the property {0}: send that message by itself")]
     SpecialInBatch(&'static str),
     /// The message is said to be an inner batch, which only stock stores.

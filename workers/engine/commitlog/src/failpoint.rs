@@ -57,12 +57,12 @@ pub(crate) fn step<T>(
 
 #[cfg(not(feature = "failpoints"))]
 #[inline(always)]
-pub(crate) fn amid_record() {}
+pub(crate) fn between_record_parts() {}
 
 #[cfg(feature = "failpoints")]
 pub use watched::{Event, Hook, Watch, watch, watching_records};
 #[cfg(feature = "failpoints")]
-pub(crate) use watched::{amid_record, step};
+pub(crate) use watched::{between_record_parts, step};
 
 #[cfg(feature = "failpoints")]
 mod watched {
@@ -107,8 +107,8 @@ mod watched {
         result
     }
 
-    pub(crate) fn amid_record() {
-        // Taken out meanwhile: the hook may append to a store of its own.
+    pub(crate) fn between_record_parts() {
+        // Taken out meanwhile: the hook may append to a separate store.
         if let Some(mut hook) = RECORD_HOOK.take() {
             hook();
             RECORD_HOOK.set(Some(hook));
@@ -135,7 +135,7 @@ mod watched {
     fn hit(event: Event<'_>) -> io::Result<()> {
         let find =
             |(root, hook): &(PathBuf, Hook)| event.path.starts_with(root).then(|| Arc::clone(hook));
-        // Not while the hook runs, which may open a store of its own.
+        // The lock is not held while the hook runs: the hook may open a separate store.
         let hook = WATCHED.read().iter().find_map(find);
         hook.map_or(Ok(()), |hook| apart(|| hook(&event)))
     }

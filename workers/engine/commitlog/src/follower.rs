@@ -1,8 +1,8 @@
 //! Followers: structures that are derived from the log, record by record, behind the appends.
 //!
-//! The key index is the first one. The store knows followers by this trait only: opening cuts them to
-//! the end of the log, [`Store::advance_followers`] hands them new records, retention expires what they keep of
-//! records that are gone, and closing flushes them.
+//! The key index is the first one. The store knows followers by this trait only. Opening cuts them
+//! to the end of the log, and [`Store::advance_followers`] hands them new records. Retention
+//! expires what they keep of records that are gone, and closing flushes them.
 
 use std::fmt::Debug;
 

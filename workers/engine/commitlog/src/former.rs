@@ -1,14 +1,15 @@
 //! Stores of former versions, which wrote expired segments again in `SYNC_FLUSH`.
 //!
-//! Behind the end of such a log may lie the bytes that its last segment held before, and a body among them
-//! can hold what is a valid record at its new place. So before such a log is walked, what lies behind its end
-//! is cut: then zeros mean *never written*, as in every other log. Where it ends was told
+//! Behind the end of such a log may lie the bytes that its last segment held before. A body among
+//! them can hold bytes that are a valid record at their new place. So before such a log is walked,
+//! what lies behind its end is cut: then zeros mean *never written*, as in every other log. The
+//! former version noted where the log ends:
 //!
-//! - after a kill by the mark of an unclean stop, whose third line is a position in 20 digits that no record
-//!   lies behind;
-//! - after a power cut by the seals in `commitlog/spare/seal`, one in each of two blocks of 4096 bytes: begin
-//!   and end of the range that a flush covered (8 + 8 bytes), the CRC-32 of the range, and the CRC-32 of these
-//!   20 bytes. The newest one whose range has its checksum counts.
+//! - For a kill, in the mark of an unclean stop: its third line is a position in 20 digits that no
+//!   record lies behind.
+//! - For a power cut, in the seals in `commitlog/spare/seal`, one in each of two blocks of 4096
+//!   bytes. A seal holds begin and end of a flushed range (8 + 8 bytes), the CRC-32 of the range,
+//!   and that of these 20 bytes. The newest seal whose range has its checksum counts.
 
 use std::fs;
 use std::io;
@@ -53,7 +54,7 @@ pub(crate) fn cut(
     let end = if stop == Stop::Killed {
         // One that the log goes beyond is wrong.
         mark.former_write_limit().filter(|limit| *limit >= flushed)
-    } else if stop == Stop::Untold && !mark.has_failed_flush() {
+    } else if stop == Stop::Unknown && !mark.has_failed_flush() {
         None
     } else {
         let sealed = sealed_position(log_dir)?;

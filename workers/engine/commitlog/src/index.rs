@@ -27,7 +27,7 @@ pub(crate) use file::IndexFile;
 pub(crate) use file::file_path;
 pub(crate) use keys::{Wanted, each_hash};
 
-/// Where a damaged file goes. There is one such place: a second file of 420 MB would help nobody.
+/// Where a damaged file goes. There is one such place: a second file of 420 MB would be of no use.
 const DAMAGED_NAME: &str = "damaged";
 
 /// How far the key index is.
@@ -67,11 +67,11 @@ impl Trust {
         }
     }
 
-    /// Whether a file that follows others, of which the newest ended at a time, is on the disk.
+    /// Whether a file is on the disk; it follows others, whose newest entry is of `newest_ms`.
     ///
-    /// After an unclean stop only a full one is that is no newer than the checkpoint. Times may
-    /// stand still or go back, so that it must also be newer than all before it, or the
-    /// checkpoint may speak of one of those.
+    /// After an unclean stop only a full file is that is no newer than the checkpoint. Times may
+    /// stand still or go back, so the file must also be newer than all before it. Otherwise the
+    /// checkpoint may mean one of those.
     pub(crate) fn believes(self, header: &Header, shape: Shape, newest_ms: i64) -> bool {
         let end_ms = header.end_timestamp_ms;
         match self {
@@ -128,8 +128,8 @@ impl Index {
         Ok(index)
     }
 
-    /// Loads files up to the first that is not to be believed; tells which that is, and whether
-    /// it contradicts itself.
+    /// Loads files up to the first that is not to be believed. Returns the index of that file, and
+    /// whether it contradicts itself or the file before.
     fn load_files(
         &self,
         stamps: &[u64],

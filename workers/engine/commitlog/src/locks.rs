@@ -8,26 +8,28 @@ use std::ops::{Deref, DerefMut};
 
 use regent_sync::{Mutex, MutexGuard};
 
-/// | rank | guards | held while |
-/// | --- | --- | --- |
-/// | `EXPIRY` | deleting old files | segments, queue files and index files are removed |
-/// | `FOLLOWERS` | the key index and other followers | their files are written, and their times are put into the checkpoint |
-/// | `CHECKPOINTER` | the checkpoint and what it rests on | queues are flushed, the checkpoint is synced |
-/// | `FLUSHER` | the flush of the log | the log is flushed; an epoch's file is written |
-/// | `EPOCHS` | the epoch file | it is written |
-/// | `APPENDER` | the end of the log and of each queue | records are appended |
-/// | `WRITE_BACK` | how far write-back was started | it is started |
-/// | `SHOWN` | which entries readers do not see yet | an append notes its entry, and a confirmation takes the notes |
-/// | `TIMERS` | the timer wheel, its log and the deliveries | they are read and written; the log is read |
+/// What the lock of each rank guards, and during which work it is held.
 pub(crate) mod rank {
+    /// Deleting old files: while segments, queue files and index files are removed.
     pub(crate) const EXPIRY: u8 = 0;
+    /// The key index and other followers: while their files are written, and their times are put
+    /// into the checkpoint.
     pub(crate) const FOLLOWERS: u8 = 1;
+    /// The checkpoint and what it rests on: while queues are flushed and the checkpoint is synced.
     pub(crate) const CHECKPOINTER: u8 = 2;
+    /// The flush of the log: while the log is flushed, or an epoch's file is written.
     pub(crate) const FLUSHER: u8 = 3;
+    /// The epoch file: while it is written.
     pub(crate) const EPOCHS: u8 = 4;
+    /// The end of the log and of each queue: while records are appended.
     pub(crate) const APPENDER: u8 = 5;
+    /// How far write-back was started: while it is started.
     pub(crate) const WRITE_BACK: u8 = 6;
+    /// Which entries readers do not see yet: while an append notes its entry, and a confirmation
+    /// takes the notes.
     pub(crate) const SHOWN: u8 = 7;
+    /// The timer wheel, its log and the deliveries: while they are read and written, and the log
+    /// is read.
     pub(crate) const TIMERS: u8 = 8;
 }
 

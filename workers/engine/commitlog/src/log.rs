@@ -206,7 +206,7 @@ impl LogWriter {
         let mut writer = Self::idle(shared, plan, end)?;
         writer.recovered = tail;
         match writer.continue_recovered() {
-            // Whoever appends first is told, if there is no room then either.
+            // The first append gets the error, if there is no room then either.
             Ok(true) | Err(StoreError::DiskFull { .. } | StoreError::Io { .. }) => {}
             Ok(false) => writer.preparer.want_next(end, writer.plan.populate_ahead),
             Err(error) => return Err(error),
@@ -386,7 +386,7 @@ impl Unit<'_> {
     }
 }
 
-/// Tells the helper how far the segment at `base` is written.
+/// Notifies the helper of how far the segment at `base` is written.
 #[cold]
 #[inline(never)]
 fn wake_helper(base: u64, end: usize, plan: &SegmentPlan, preparer: &Preparer) {

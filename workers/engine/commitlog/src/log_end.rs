@@ -27,8 +27,9 @@ enum Behind {
 }
 
 impl LogEnd {
-    /// Of a store with this mark, and a checkpoint, if there is one, that covers the log up to `flushed`, in
-    /// the run `now`. A marked store without a checkpoint has lost it, and nothing tells what was flushed.
+    /// For a store with this mark in the run `now`; its checkpoint, if there is one, covers the log
+    /// up to `flushed`. A marked store without a checkpoint has lost it, and what was flushed is
+    /// unknown.
     pub(crate) fn of(mark: Option<&Mark>, now: Option<&str>, flushed: Option<u64>) -> Self {
         let stop = mark.map(|mark| mark.stop(now));
         match (stop, flushed) {
@@ -38,7 +39,7 @@ impl LogEnd {
                 Self::power_cut_async(flushed)
             }
             (Some(Stop::PowerCut(FlushMode::Sync)), Some(flushed)) => Self::power_cut_sync(flushed),
-            (Some(Stop::PowerCut(_) | Stop::Untold), _) => Self::untold(flushed.unwrap_or(0)),
+            (Some(Stop::PowerCut(_) | Stop::Unknown), _) => Self::unknown(flushed.unwrap_or(0)),
         }
     }
 
@@ -74,7 +75,7 @@ impl LogEnd {
     }
 
     /// Another program used the store last, or a flush failed.
-    pub(crate) fn untold(flushed: u64) -> Self {
+    pub(crate) fn unknown(flushed: u64) -> Self {
         Self::new(flushed, Behind::Damage)
     }
 
@@ -154,7 +155,7 @@ mod tests {
             (LogEnd::power_cut_async(FLUSHED), false, true, true),
             (LogEnd::power_cut_sync(FLUSHED), false, true, false),
             (LogEnd::former(FLUSHED), false, false, false),
-            (LogEnd::untold(FLUSHED), false, false, false),
+            (LogEnd::unknown(FLUSHED), false, false, false),
             (LogEnd::closed(0), false, false, false),
             (LogEnd::power_cut_async(0), false, true, true),
             (LogEnd::power_cut_sync(0), false, true, false),
@@ -179,7 +180,7 @@ mod tests {
             let end_of = |flushed| LogEnd::of(Some(&mark), Some("boot 8"), flushed);
 
             assert!(end_of(Some(0)).was_unflushed(0, 0, &TORN), "{mode:?}");
-            assert_eq!(end_of(None), LogEnd::untold(0), "{mode:?}");
+            assert_eq!(end_of(None), LogEnd::unknown(0), "{mode:?}");
         }
         assert_eq!(LogEnd::of(None, Some("boot 7"), Some(5)), LogEnd::closed(5));
     }

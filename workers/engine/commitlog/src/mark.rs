@@ -27,13 +27,13 @@ pub(crate) enum Stop {
     Killed,
     /// The page cache is gone, as after a power cut.
     PowerCut(FlushMode),
-    /// The mark does not tell: another program wrote it, or a flush failed.
-    Untold,
+    /// The mark does not say how: another program wrote it, or a flush failed.
+    Unknown,
 }
 
 impl Mark {
-    /// Reads the mark; `None` after a clean stop. One that can't be read is an error: whoever took it for
-    /// absent, or for one that says nothing, would trust what no disk may have.
+    /// Reads the mark; `None` after a clean stop. A mark that can't be read is an error. A store
+    /// that took it for absent, or for a silent one, would trust what no disk may have.
     pub(crate) fn find(path: &Path) -> Result<Option<Self>, StoreError> {
         match fs::read(path) {
             Ok(bytes) => Ok(Some(Self(String::from_utf8_lossy(&bytes).into_owned()))),
@@ -52,7 +52,7 @@ impl Mark {
         run.map_or(silent.clone(), |run| format!("{silent}\n{run}\n{mode}\n"))
     }
 
-    /// A mark of this process that tells nothing but its number, as stock's.
+    /// A mark of this process that says nothing but its number, as that of stock does.
     pub(crate) fn silent_text() -> String {
         std::process::id().to_string()
     }
@@ -79,7 +79,7 @@ impl Mark {
         match noted.zip(now) {
             Some(((run, _), now)) if is_same_run(run, now) => Stop::Killed,
             Some(((_, flush_mode), _)) => Stop::PowerCut(flush_mode),
-            None => Stop::Untold,
+            None => Stop::Unknown,
         }
     }
 
@@ -112,9 +112,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_tells_how_its_store_was_left() {
+    fn a_mark_says_how_its_store_was_left() {
         use FlushMode::{Async, Sync};
-        use Stop::{Killed, PowerCut, Untold};
+        use Stop::{Killed, PowerCut, Unknown};
         for (text, stop) in [
             ("1\nboot 7\nasynchronous\n", Killed),
             ("1\nboot 7\nsynchronous\n", Killed),
@@ -126,16 +126,16 @@ mod tests {
             ("1\nboot\nasynchronous\n", Killed),
             ("1\nboot\n00000000000000004096\n", Killed),
             ("1\nother\n00000000000000004096\n", PowerCut(Sync)),
-            ("1\nboot 7\n4096\n", Untold),
-            ("1\nunflushed\n", Untold),
-            ("1\nunflushed\nasynchronous\n", Untold),
-            ("1\nboot 7\n", Untold),
-            ("1", Untold),
-            ("", Untold),
+            ("1\nboot 7\n4096\n", Unknown),
+            ("1\nunflushed\n", Unknown),
+            ("1\nunflushed\nasynchronous\n", Unknown),
+            ("1\nboot 7\n", Unknown),
+            ("1", Unknown),
+            ("", Unknown),
         ] {
             let mark = Mark(text.to_owned());
             assert_eq!(mark.stop(Some("boot 7")), stop, "{text:?}");
-            assert_eq!(mark.stop(None), Untold, "{text:?}");
+            assert_eq!(mark.stop(None), Unknown, "{text:?}");
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
             let mark = Mark(Mark::text(Some("boot 7"), flush_mode));
             assert_eq!(mark.stop(Some("boot 8")), Stop::PowerCut(flush_mode));
             let silent = Mark(Mark::text(None, flush_mode));
-            assert_eq!(silent.stop(Some("boot 7")), Stop::Untold);
+            assert_eq!(silent.stop(Some("boot 7")), Stop::Unknown);
         }
         assert!(Mark(Mark::text_of_failed_flush()).has_failed_flush());
     }

@@ -1,11 +1,11 @@
 //! Forgetting what only memory holds, after a flush that failed.
 //!
-//! Pages that could not be written the kernel takes for written: it tells once, keeps them in its
-//! page cache, and a later flush has nothing to do. Who opened such a store again would read what
-//! the disk does not have, and acknowledge messages behind it. So the mark of an unclean stop says
-//! that a flush failed, and who opens the store next has the system forget the pages of its files:
-//! recovery then finds what the disk has, as after the machine went down. The mark need not
-//! reach the disk: another run of the system has no such pages.
+//! The kernel takes pages that it could not write for written: it reports the error once, keeps the
+//! pages in its page cache, and a later flush has nothing to do. A process that opened such a store
+//! again would read what the disk does not have, and acknowledge messages behind it. So the mark of
+//! an unclean stop says that a flush failed. The next process that opens the store has the system
+//! forget the pages of its files: recovery then finds what the disk has, as after the machine went
+//! down. The mark need not reach the disk: another run of the system has no such pages.
 
 use std::fs::File;
 use std::io;
@@ -45,7 +45,7 @@ fn forget_file(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     let mut last = None;
-    // Somebody may be looking at a page just now.
+    // A page may be in use just now.
     for attempt in 0..ATTEMPT_COUNT {
         if attempt > 0 {
             sleep(PAUSE);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_somebody_uses_is_an_error_and_no_file_is_none() {
+    fn a_page_in_use_is_an_error_and_no_file_is_none() {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a directory");
         let path = dir.path().join("file");
         std::fs::write(&path, [7; 10_000]).expect("room");

@@ -32,9 +32,10 @@ pub struct NewMessage<'a> {
     pub body: &'a [u8],
     /// Encoded properties (storage-and-ha.md 2.6).
     pub properties: &'a [u8],
-    /// What the queue entry says of the tags, for whoever has read the properties: the hash of the
-    /// last `TAGS` ([`java_hash`](crate::java_hash)), or 0 without. `None` has the store look.
-    /// Entries of the schedule topic hold a time instead, whatever is said here.
+    /// What the queue entry says of the tags, from a caller that has read the properties: the hash
+    /// of the last `TAGS` ([`java_hash`](crate::java_hash)), or 0 without tags. With `None` the
+    /// store looks itself. Entries of the schedule topic hold a time instead, whatever this field
+    /// says.
     pub tags_code: Option<i64>,
 }
 

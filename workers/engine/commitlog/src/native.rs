@@ -1,7 +1,7 @@
 //! Threads of the engine that no caller waits for: a panic of one ends the process.
 //!
-//! What such a thread was to do nobody else does, and its locks may guard half of a change. A process that went
-//! on would refuse work without a reason that anybody can see, or never answer.
+//! No other thread does the work of such a thread, and its locks may guard half of a change. A
+//! process that went on would refuse work without a visible reason, or never answer.
 
 use std::io::{self, Write};
 use std::process::abort;
@@ -69,7 +69,7 @@ mod tests {
 
     const IN_CHILD: &str = "REGENT_TEST_PANICS";
 
-    /// Runs one test of this program in a process of its own.
+    /// Runs one test of this program in a separate process.
     fn run_alone(test: &str) -> (Option<i32>, String) {
         let program = std::env::current_exe().unwrap();
         let arguments = ["--exact", test, "--nocapture", "--test-threads=1"];

@@ -1,14 +1,16 @@
 //! The helper thread that creates the next segment and populates pages ahead of the writer.
 //!
-//! A cold page costs the writer several times what the copy costs (targets.md 1.1), so pages are
-//! made present in slices small enough never to own a core (D24). Failing to populate only costs
-//! speed; failing to allocate is an error that the writer gets when it needs the segment.
+//! A cold page costs the writer several times what the copy costs (targets.md 1.1). So pages are
+//! made present ahead, in slices small enough never to occupy a core (D24). Failing to populate
+//! only costs speed; failing to allocate is an error that the writer gets when it needs the
+//! segment.
 //!
-//! A flush into blocks that were only allocated waits for a commit of the file system's journal, about as
-//! long as for the data itself. So a store in `SYNC_FLUSH` has blocks *written* ahead: the file system
-//! writes zeros itself where it can (`FALLOC_FL_WRITE_ZEROES`), or the populated pages, which hold zeros, go
-//! to the disk before the writer gets there. Nothing writes them but the page cache: what the writer has put
-//! into a page meanwhile goes along, and no zero comes after a record.
+//! A flush into blocks that were only allocated waits for a commit of the file system's journal,
+//! about as long as for the data itself. So a store in `SYNC_FLUSH` has blocks *written* ahead.
+//! Where it can, the file system writes zeros itself (`FALLOC_FL_WRITE_ZEROES`). Otherwise the
+//! populated pages, which hold zeros, go to the disk before the writer gets there. Only the page
+//! cache writes them: what the writer has put into a page meanwhile goes along, and no zero is
+//! written over a record.
 
 use std::fs::File;
 use std::io;
@@ -29,15 +31,15 @@ use crate::files::{
 use crate::native::spawn_native;
 use crate::sys::{ExclusiveMap, MapReader, MapWriter, finish_write_back};
 
-/// Populating a slice holds the lock of the process's memory map, which whoever asks the system for
-/// memory waits for: 8 MiB held the loop up for 8 ms and more.
+/// Populating a slice holds the lock of the process's memory map, and a thread that asks the system
+/// for memory waits for that lock: 8 MiB held the loop up for 8 ms and more.
 const SLICE_SIZE_BYTES: usize = 1 << 20;
 
 /// How long a failure answers for the appends that follow. To find out that a gigabyte cannot be
 /// had took 4 to 60 ms, which every message for a full disk would cost.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What the helper is told: where segments live and how large they are.
+/// What the helper knows: where segments lie and how large they are.
 #[derive(Debug, Clone)]
 pub(crate) struct SegmentPlan {
     pub(crate) dir: PathBuf,
@@ -197,7 +199,7 @@ impl Preparer {
         self.desk.changed.notify_all();
     }
 
-    /// Tells where the writer is in the current segment.
+    /// Notes where the writer is in the current segment.
     pub(crate) fn advance(&self, position: usize) {
         let mut work = self.desk.work.lock();
         if let Some(current) = &mut work.current {
@@ -296,8 +298,8 @@ impl Desk {
         self.changed.notify_all();
     }
 
-    /// Makes pages present and, where a file is given, their blocks written. What the disk refuses is told
-    /// by the next flush of the range, through the map's own file.
+    /// Makes pages present and, where a file is given, writes their blocks. The next flush of the
+    /// range, through the map's own file, reports what the disk refuses.
     fn make_ready(
         &self,
         map: &MapReader,
@@ -317,8 +319,8 @@ impl Desk {
         map.populate(from, to)
     }
 
-    /// The file of a segment whose blocks are to be written. Not that of its map, which would be told of an
-    /// error once only: the flush has to hear of it.
+    /// The file of a segment whose blocks are to be written. It is not the file of the map, which
+    /// would report an error only once: the flush has to get that error.
     fn file_to_write(&self, base: u64, has_written_blocks: bool) -> Option<Arc<File>> {
         let is_wanted = self.plan.writes_blocks && !has_written_blocks;
         let open = || open_segment(&self.plan.dir.join(segment_name(base)));
@@ -335,8 +337,8 @@ impl Desk {
         };
         let prepared = self.map_new(&file, base, has_written_blocks, populated);
         if prepared.is_err() {
-            // The next attempt creates it again. That also is why a failed sync of the directory
-            // may be forgotten: the entry it was for is made, and synced, anew (D13).
+            // The next attempt creates it again. So a failed sync of the directory may be
+            // forgotten, too: its entry is made, and synced, again (D13).
             remove_file(&path)?;
         }
         prepared

@@ -183,8 +183,8 @@ impl SharedQueue {
         segments.last().map_or(0, |last| last.base + self.file_size)
     }
 
-    /// Removes the files all of whose entries stand for records before `log_position`, but never the
-    /// last one with an entry, which tells where the queue ends (storage-and-ha.md 11.2, trap 24).
+    /// Removes the files whose entries all stand for records before `log_position`. The last file
+    /// with an entry always stays: it shows where the queue ends (storage-and-ha.md 11.2, trap 24).
     pub(crate) fn remove_expired(&self, log_position: u64) -> Result<usize, StoreError> {
         let mut count = 0;
         loop {
@@ -212,8 +212,8 @@ impl SharedQueue {
         Ok(count)
     }
 
-    /// Leaves the directory to whoever has the same topic and id next: who still knows this queue
-    /// removes no file there from now on.
+    /// Leaves the directory to the next queue with the same topic and id: from now on no file there
+    /// is removed through this queue.
     pub(crate) fn leave_dir(&self) {
         *self.has_left_dir.lock() = true;
     }

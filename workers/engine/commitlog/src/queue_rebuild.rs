@@ -118,8 +118,8 @@ impl QueueRebuild {
         }
     }
 
-    /// Starts a walk over the log; one over all of it, `oldest` being where that begins, fills the
-    /// broken queues anew.
+    /// Starts a walk over the log. A walk over all of it, which begins at `oldest`, fills the
+    /// broken queues again.
     pub(crate) fn begin_pass(&mut self, oldest: Option<u64>) -> Result<(), StoreError> {
         self.report.records_unqueued = 0;
         let mut rebuilt = 0;
@@ -218,7 +218,7 @@ impl QueueRebuild {
         self.topics.get_mut(topic)?.get_mut(index)?.as_mut()
     }
 
-    /// Whether some queue must be filled anew.
+    /// Whether some queue must be filled again.
     pub(crate) fn is_any_broken(&mut self) -> bool {
         self.all().any(|slot| slot.is_broken)
     }
@@ -259,8 +259,8 @@ impl QueueRebuild {
 
     /// The finished table; queues start at the first entry whose record is still there.
     ///
-    /// What recovery changed counts as touched. After an unclean stop nobody knows whether entries of
-    /// walked records are on the disk, so their queues do as well.
+    /// What recovery changed counts as touched. After an unclean stop it is unknown whether entries
+    /// of walked records are on the disk, so their queues count as touched, too.
     pub(crate) fn finish(mut self, min_position: u64, was_clean: bool) -> QueueTable {
         for (name, slots) in self.topics.into_named() {
             for (queue_id, slot) in (0..).zip(slots) {

@@ -1,7 +1,7 @@
-//! Making queues and key index anew from the log of a store that is not open (FORMAT.md 10).
+//! Rebuilding queues and key index from the log of a store that is not open (FORMAT.md 10).
 //!
-//! What is made lies beside what is in use until it is whole and on the disk; then the two are
-//! exchanged, each in one step. So a store is complete at every moment.
+//! The new files lie beside those in use until they are whole and on the disk. Then old and new are
+//! exchanged, queues and key index each in one step. So a store is complete at every moment.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use crate::queue_rebuild::QueueRebuild;
 use crate::record::CrcProperty;
 use crate::truncation::Truncation;
 
-/// What is to be made anew.
+/// What is to be rebuilt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebuildParts {
     /// The consume queues.
@@ -31,7 +31,7 @@ pub struct RebuildParts {
     pub index: bool,
 }
 
-/// What was made anew.
+/// What was rebuilt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rebuilt {
     /// The queues, by topic and id; none if they were left alone.

@@ -69,7 +69,7 @@ pub(crate) const TRANSACTION_TYPE: i32 = 0x0C;
 const TRANSACTION_COMMIT: i32 = 0x08;
 const TRANSACTION_ROLLBACK: i32 = 0x0C;
 const INNER_BATCH: i32 = 0x80;
-/// With the one that tells clients to take the body apart.
+/// With the flag that has clients take the body apart.
 const INNER_BATCH_FLAGS: i32 = INNER_BATCH | 0x40;
 
 /// A checksum of a body is stored without its top bit.

@@ -60,7 +60,7 @@ pub(crate) fn recover(
     let former = former::cut(directory, mark.as_ref(), flushed)?;
     let expected = match former.and_then(|former| former.sealed) {
         Some(sealed) => LogEnd::former(sealed),
-        None if truncation.is_some() && mark.is_none() => LogEnd::untold(flushed),
+        None if truncation.is_some() && mark.is_none() => LogEnd::unknown(flushed),
         None => LogEnd::of(mark.as_ref(), directory.run(), found.map(|_| flushed)),
     };
     let expected = expected.with_consent(config.cut_damage_at);
@@ -247,8 +247,8 @@ fn scan(
 }
 
 /// Takes back, on the disk, what a clean stop and the checkpoint vouch for: queues are about to be
-/// emptied. Until they are flushed again, whoever opens the store next must not start behind the
-/// records of a queue that is not there.
+/// emptied. Until they are flushed again, the next start must not begin behind the records of a
+/// queue that is not there.
 fn disown_queues(directory: &StoreDirectory) -> Result<(), StoreError> {
     if directory.mark()?.is_none() {
         directory.put_silent_mark()?;

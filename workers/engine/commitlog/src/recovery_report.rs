@@ -1,4 +1,4 @@
-//! What recovery tells of a store that was opened.
+//! What recovery reports of a store that was opened.
 
 use crate::log_damage::LogDamage;
 

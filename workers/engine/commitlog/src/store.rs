@@ -347,7 +347,7 @@ impl Store {
         self.timer_term.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Does work after whose failure nobody knows what the disk has (D13).
+    /// Does work after whose failure it is unknown what the disk has (D13).
     pub(crate) fn poisoning<T>(
         &self,
         work: impl FnOnce() -> Result<T, StoreError>,

@@ -168,10 +168,11 @@ impl StoredQueue {
         self.bytes_of(offset) == Some(&encode_entry(entry))
     }
 
-    /// The time of delivery under which a message that was delayed at `store_timestamp_ms` is there, if
-    /// that can be right.
+    /// The time of delivery in the entry of a message that was delayed at `store_timestamp_ms`, if
+    /// that time can be right.
     ///
-    /// It is of the levels that there were when the message was stored, which nothing else tells.
+    /// It comes from the levels that there were when the message was stored, which nothing else
+    /// shows.
     pub(crate) fn stored_time(
         &self,
         offset: u64,
@@ -268,7 +269,8 @@ impl StoredQueue {
         Ok(())
     }
 
-    /// Makes the file of the next entry where the queue has none: an empty file tells where the queue goes on.
+    /// Makes the file of the next entry where the queue has no file: an empty file shows where the
+    /// queue goes on.
     pub(crate) fn begin_file(&mut self) -> Result<(), StoreError> {
         if self.files.is_empty() && self.end > 0 {
             let base = self.end * ENTRY_BYTES;

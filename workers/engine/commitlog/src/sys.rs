@@ -3,9 +3,10 @@
 //! A map is split at its *published* position. Bytes below it never change again and may be read
 //! from any thread; bytes above it belong to the one [`MapWriter`]. Publishing is a release store
 //! and reading starts with an acquire load, so a reader sees whole records only. A truncation does
-//! change such bytes, through maps of its own: it borrows the store exclusively, so that nobody
-//! holds a slice of an older map, and drops those maps before the store is used again. Fillers before the first
-//! entry of a queue are written over through the file, while locks keep away whoever looks at them ([`crate::store::front`]).
+//! change such bytes, through separate maps. It borrows the store exclusively, so that no thread
+//! holds a slice of an older map. It drops its maps before the store is used again. Fillers before
+//! the first entry of a queue are written over through the file, while locks keep away threads that
+//! look at them ([`crate::store::front`]).
 //!
 //! Every map here is of a file inside a store directory whose lock file this process holds; that
 //! no other process truncates or writes these files is the assumption all maps rest on. Where it
@@ -54,9 +55,9 @@ pub(crate) struct MapWriter {
     limit: usize,
 }
 
-/// The next bytes of a map, which its writer fills before anybody may read them.
+/// The next bytes of a map, which its writer fills before any thread may read them.
 ///
-/// It holds no slice of them: from the moment of publishing on they are others' to read.
+/// It holds no slice of them: from the moment of publishing on other threads may read them.
 #[derive(Debug)]
 pub(crate) struct Room<'a> {
     first: *mut u8,
@@ -120,7 +121,7 @@ impl ExclusiveMap {
 }
 
 impl MapWriter {
-    /// Where the next bytes go: nobody but this writer moves it.
+    /// Where the next bytes go: only this writer moves it.
     #[inline]
     pub(crate) fn position(&self) -> usize {
         self.shared.published.load(Ordering::Relaxed)
@@ -141,9 +142,9 @@ impl MapWriter {
     pub(crate) fn tail(&mut self) -> &mut [u8] {
         let position = self.position();
         let length = self.shared.raw.len() - position;
-        // SAFETY: `position` never exceeds the length of the mapping. Bytes from `position` on
-        // are handed to no reader (they stay below it), this is the only writer of the map, and
-        // `&mut self` excludes a second slice.
+        // SAFETY: `position` never exceeds the length of the mapping. No reader gets bytes from
+        // `position` on: readers stay below it. This is the only writer of the map, and `&mut self`
+        // excludes a second slice.
         unsafe {
             std::slice::from_raw_parts_mut(self.shared.raw.as_mut_ptr().add(position), length)
         }
@@ -283,14 +284,15 @@ impl MapReader {
         Ok((count * page_size()?).saturating_sub(lead).min(length))
     }
 
-    /// Takes the pages of a range, as far as the map reaches, out of this map; the next look at one brings
-    /// it back. Mapped pages stay in memory whatever the kernel is told about their file.
+    /// Takes the pages of a range, as far as the map reaches, out of this map; the next look at one
+    /// brings it back. Mapped pages stay in memory whatever advice the kernel gets about their
+    /// file.
     pub(crate) fn unmap_pages(&self, from: usize, to: usize) -> io::Result<()> {
         let to = to.min(self.size());
         let from = to.min(from - from % page_size()?);
         let advice = UncheckedAdvice::DontNeed;
-        // SAFETY: the map is shared with its file, so that no content is lost: whoever reads such
-        // a page, now or later, gets the same bytes from the page cache or the disk.
+        // SAFETY: the map is shared with its file, so that no content is lost: a thread that reads
+        // such a page, now or later, gets the same bytes from the page cache or the disk.
         unsafe { (self.shared.raw).unchecked_advise_range(advice, from, to - from) }
     }
 
@@ -329,7 +331,8 @@ impl MapReader {
 
 /// Waits for the pages of a range that are on their way to the disk, which may still hold them in its cache.
 ///
-/// One that was changed amid its way, or was passed over because it was under way, is none of them.
+/// A page that was changed on its way, or was passed over because it was under way, is none of
+/// them.
 pub(crate) fn await_write_back(file: &File, from: usize, to: usize) -> io::Result<()> {
     write_back(file, from, to, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
 }

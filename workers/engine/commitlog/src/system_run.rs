@@ -1,7 +1,8 @@
 //! Which run of the system has the files of a store in its page cache (FORMAT.md 1).
 //!
-//! A process that is killed leaves all it wrote in the page cache. The cache is gone once the system went
-//! down, and also once the file system was unmounted: one whose device failed is mounted anew in the same boot.
+//! A process that is killed leaves all it wrote in the page cache. The cache is gone once the
+//! system went down, and also once the file system was unmounted: a file system whose device failed
+//! is mounted again in the same boot.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -16,7 +17,7 @@ const UNNAMED: &str = "-";
 
 /// Names this boot of the system, and behind it the mounted file system that each directory is in.
 ///
-/// `None` where the system does not tell its boot id.
+/// `None` where the system does not show its boot id.
 #[must_use]
 pub fn system_run(dirs: &[&Path]) -> Option<String> {
     let boot_id = fs::read_to_string(BOOT_ID).ok()?;

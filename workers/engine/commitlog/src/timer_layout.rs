@@ -214,8 +214,8 @@ impl TimerSteps {
 /// Topic and unique key, joined by `+`, of the message that this one cancels.
 pub(crate) const CANCELLED_KEY: &[u8] = b"TIMER_DEL_UNIQKEY";
 
-/// How far timers are: the messages of all slots before `read_ms` that have an offset before
-/// `queue_offset` are delivered, and so are those of the slot at `read_ms` before a log position.
+/// How far timers are. The messages of all slots before `read_ms` that have an offset before
+/// `queue_offset` are delivered. So are those of the slot at `read_ms` before a log position.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimerProgress {
     /// Time of the slot that is delivered next.

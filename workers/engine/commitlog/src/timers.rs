@@ -60,7 +60,7 @@ pub struct TopicTimers {
     pub topic: String,
     /// Messages that wait, less those that are cancelled.
     pub waiting_count: u64,
-    /// Those of them that wait for a later slot than the wheel has: they are written anew before.
+    /// Those of them that wait for a later slot than the wheel has: they are written again before.
     pub rolled_count: u64,
 }
 

@@ -88,8 +88,8 @@ impl Truncation {
         sync_parent(&path)
     }
 
-    /// Cuts the log and every file derived from it, but for the queues, which recovery cuts once it
-    /// has loaded them, and the followers, which every opening cuts to the end of the log.
+    /// Cuts the log and every file derived from it, except queues and followers. Recovery cuts the
+    /// queues once it has loaded them, and every opening cuts the followers to the end of the log.
     pub(crate) fn cut_files(&self, directory: &StoreDirectory) -> Result<(), StoreError> {
         EpochFile::load(directory.epochs())?.cut_from(self.position)?;
         self.cut_checkpoint(directory)?;

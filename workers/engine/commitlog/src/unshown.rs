@@ -1,7 +1,7 @@
 //! Queues with entries that readers do not see yet, in the order of the log.
 //!
-//! Each append notes its queue while readers are held back (D7), so that a confirmation names the queues that
-//! became longer without a walk through the log.
+//! Each append notes its queue while readers are held back (D7). So a confirmation names the queues
+//! that became longer without a walk through the log.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ struct Notes {
     kept: VecDeque<Note>,
     /// The notes hold every record that ends behind this position.
     complete_from: u64,
-    /// Readers were told of every record that ends before this position.
+    /// Every record that ends before this position was shown to readers.
     shown: u64,
 }
 

@@ -142,8 +142,8 @@ fn was_unflushed(segment: &Segment, position: u64, expected: &LogEnd) -> bool {
     expected.was_unflushed(position, at as u64, rest)
 }
 
-/// Passes over ordinary records that are the next ones of their queues. What ends the run is none,
-/// or is looked at anew.
+/// Passes over ordinary records that are the next ones of their queues. What ends the run is no
+/// such record, or is looked at again.
 fn pass_run(segment: &Segment, flushed: u64, queues: &mut QueueRebuild, end: &mut WalkEnd) {
     if segment.crc_property != CrcProperty::Off {
         return;

@@ -23,7 +23,7 @@ pub(crate) struct IndexedKey {
     pub(crate) store_timestamp_ms: i64,
 }
 
-/// An index file, mapped; whoever writes it holds it exclusively.
+/// An index file, mapped; its writer holds it exclusively.
 #[derive(Debug)]
 pub(crate) struct IndexFile {
     /// Its name as a number.
@@ -37,7 +37,7 @@ pub(crate) struct IndexFile {
     allocated: u64,
     /// Whether all of it is on the disk.
     is_durable: AtomicBool,
-    /// Whether something in it cannot be, so that it must be built anew.
+    /// Whether something in it is impossible, so that it must be built again.
     is_damaged: AtomicBool,
 }
 
@@ -274,7 +274,7 @@ impl IndexFile {
         (is_match.then_some(entry.log_position), next)
     }
 
-    /// Writes everything to the disk. After a failure nobody knows what is there.
+    /// Writes everything to the disk. After a failure it is unknown what is there.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
         if self.is_durable() {
             return Ok(());

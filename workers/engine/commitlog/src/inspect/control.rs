@@ -119,7 +119,7 @@ impl Control {
         Trust::FlushedBefore(self.checkpoint.unwrap_or_default().index_timestamp_ms)
     }
 
-    /// Tells what needs no look into the log.
+    /// Reports what needs no look into the log.
     pub(super) fn begin(&self, is_in_use: bool, has_log: bool, findings: &mut Findings) {
         let at = |name: &str| (self.root.join(name), 0);
         match self.journal {
@@ -202,7 +202,7 @@ impl Control {
         else {
             return;
         };
-        // A lost tail is told already, and a truncation will lower the times.
+        // A lost tail is reported already, and a truncation will lower the times.
         if log.end < self.known_flushed_position() || cut_at != u64::MAX {
             return;
         }

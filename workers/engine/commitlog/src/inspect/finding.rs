@@ -32,7 +32,7 @@ pub enum FindingKind {
     TornRecord,
     /// A record without its queue entry; the next start after a crash, or a rebuild, writes it.
     MissingEntry,
-    /// A queue entry that does not fit its record; a rebuild writes it anew.
+    /// A queue entry that does not fit its record; a rebuild writes it again.
     WrongEntry,
     /// Queue entries without a record; a rebuild drops them.
     StrayEntries,
@@ -48,7 +48,7 @@ pub enum FindingKind {
     MissingIndexKeys,
     /// Index entries behind the end of the log.
     IndexBehindLog,
-    /// Index files that a crash left in a state nobody knows; the next start makes them anew.
+    /// Index files that a crash left in an unknown state; the next start makes them again.
     UnflushedIndex,
     /// The log's last records are not indexed yet.
     UnfinishedIndex,
@@ -158,9 +158,8 @@ impl FindingKind {
         self.severity() == "note"
     }
 
-    /// How bad it is: `lost` for messages that cannot be read, `blocked` for what keeps a broker
-    /// from starting, `derived` for what a rebuild from the log brings right, `weakened` for a
-    /// safeguard that is gone, `note` for what is no fault.
+    /// How bad it is. `lost`: messages cannot be read; `blocked`: a broker cannot start; `derived`:
+    /// a rebuild from the log repairs it; `weakened`: a safeguard is gone; `note`: it is no fault.
     #[must_use]
     pub fn severity(self) -> &'static str {
         match self {

@@ -47,9 +47,9 @@ pub(super) struct IndexCheck {
     chains: Vec<u32>,
     /// Position of the entry before.
     last_position: u64,
-    /// Of records before this nobody knows which there were.
+    /// Which records there were before this is unknown.
     known_from: u64,
-    /// Of records up to this nobody knows which entries there were: their file has expired.
+    /// Which entries there were for records up to this is unknown: their file has expired.
     expired_to: Option<u64>,
     first_missing: u64,
     missing_tags_count: u64,
@@ -134,7 +134,7 @@ impl IndexCheck {
         self.survey
     }
 
-    /// Tells what opening found; the log begins at `min_position`.
+    /// Reports what opening found; the log begins at `min_position`.
     pub(super) fn begin(&mut self, min_position: u64, findings: &mut Findings) {
         self.known_from = min_position;
         if let Some((kind, place, text)) = self.refused.take() {
@@ -202,7 +202,8 @@ impl IndexCheck {
         self.survey.missing_count += count;
     }
 
-    /// Tells what only the end of the log shows. A log that is to be cut says nothing more.
+    /// Reports what only the end of the log shows. Entries behind the end of a log that is to be
+    /// cut are left out.
     pub(super) fn on_end(
         &mut self,
         end_position: u64,
@@ -227,7 +228,7 @@ impl IndexCheck {
             let text = format!("{entries} at or behind the log's end at {end_position}");
             findings.add_in_file(FindingKind::IndexBehindLog, place, position, text);
         }
-        self.tell_missing(findings);
+        self.report_missing(findings);
         if self.survey.waiting_count > 0 && !self.is_in_use && !self.is_cut_short {
             let keys = counted(self.survey.waiting_count, "key", "keys");
             let text = format!("{keys} not indexed yet");
@@ -237,7 +238,7 @@ impl IndexCheck {
         Ok(())
     }
 
-    fn tell_missing(&mut self, findings: &mut Findings) {
+    fn report_missing(&mut self, findings: &mut Findings) {
         let place = || (self.dir.clone(), 0);
         if !self.has_tags && self.missing_tags_count > 0 {
             self.survey.missing_count -= self.missing_tags_count;
@@ -261,7 +262,8 @@ impl IndexCheck {
         }
     }
 
-    /// The entry that the comparison is at. Entries that are out of order are told and passed.
+    /// The entry that the comparison is at. Entries that are out of order are reported and passed
+    /// over.
     fn peek(&mut self, findings: &mut Findings) -> Result<Option<Entry>, StoreError> {
         while self.current.is_none() {
             let is_being_written = self.is_being_written();

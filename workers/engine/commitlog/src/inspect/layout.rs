@@ -1,4 +1,4 @@
-//! The names and sizes of a store's files: segments that cannot be, and files that nobody reads.
+//! The names and sizes of a store's files: impossible segments, and files that no store reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(super) fn check(
         match name_of(&path) {
             Some(name) if is_number(name, 20) => {}
             Some(SPARE_DIR) => {
-                tell_leftover(
+                report_leftover(
                     path,
                     "segments that a former version was to use again",
                     findings,
@@ -34,17 +34,17 @@ pub(super) fn check(
             // A store in use may just be getting one.
             Some(FRONT_DIR) if is_in_use => {}
             Some(FRONT_DIR) => {
-                tell_leftover(path, "a segment that was to go before all others", findings);
+                report_leftover(path, "a segment that was to go before all others", findings);
             }
-            _ => tell_leftover(path, "no segment has this name", findings),
+            _ => report_leftover(path, "no segment has this name", findings),
         }
     }
     let index_dir = root.join("index");
     for path in list(&index_dir)? {
         match name_of(&path) {
             Some(name) if is_number(name, 17) => {}
-            Some("damaged") => tell_leftover(path, "an index file once found damaged", findings),
-            _ => tell_leftover(path, "no index file has this name", findings),
+            Some("damaged") => report_leftover(path, "an index file once found damaged", findings),
+            _ => report_leftover(path, "no index file has this name", findings),
         }
     }
     let mut paths = list(root)?;
@@ -54,20 +54,20 @@ pub(super) fn check(
         // A store in use may just be replacing a file.
         let is_unused = !(is_in_use && path.is_file());
         if Path::new(name).extension() == Some("new".as_ref()) && is_unused {
-            tell_leftover(
+            report_leftover(
                 path,
                 "the unfinished replacement of a file or directory",
                 findings,
             );
         } else if DERIVED.iter().any(|start| name.starts_with(start)) {
-            tell_leftover(path, "set aside by an earlier rebuild", findings);
+            report_leftover(path, "set aside by an earlier rebuild", findings);
         }
     }
     Ok(())
 }
 
-/// All segments have one size, and names that are multiples of it. The walk over the log tells of gaps
-/// between them, but for one behind the log's end.
+/// All segments have one size, and names that are multiples of it. The walk over the log finds gaps
+/// between them, except one behind the log's end.
 fn check_segments(
     segments: &[SegmentFile],
     is_in_use: bool,
@@ -106,7 +106,7 @@ fn check_segments(
     Ok(())
 }
 
-fn tell_leftover(path: PathBuf, what: &str, findings: &mut Findings) {
+fn report_leftover(path: PathBuf, what: &str, findings: &mut Findings) {
     let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
     let text = size.map_or_else(
         || what.to_owned(),

@@ -11,8 +11,8 @@ use crate::message::QUEUE_ID_MAX;
 use crate::stored_queue::{QueueFiles, list_queues};
 use crate::table::is_legal_topic;
 
-/// Names queue files that the next start of a store that is not in use refuses. What the setting is
-/// they tell themselves: it is the size that most of them have.
+/// Names queue files that the next start refuses; the store must not be in use. The setting follows
+/// from the files themselves: it is the size that most of them have.
 pub(super) fn check(
     root: &Path,
     is_clean: bool,
@@ -21,7 +21,7 @@ pub(super) fn check(
     let queues_dir = root.join("consumequeue");
     let mut dirs = Vec::new();
     for (topic, queue_id) in list_queues(&queues_dir)? {
-        // Others no store looks at.
+        // No store looks at others.
         if is_legal_topic(&topic) && (0..=QUEUE_ID_MAX).contains(&queue_id) {
             dirs.push(queues_dir.join(topic).join(queue_id.to_string()));
         }
@@ -38,8 +38,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The size that most files have. The last one of a queue counts only where there is no other, and after
-/// a crash, which may have cut it short, the largest of these tells.
+/// The size that most files have. The last file of a queue counts only where there is no other.
+/// After a crash, which may have cut such files short, the largest of them decides.
 fn usual_size(dirs: &[PathBuf], is_clean: bool) -> Result<u64, StoreError> {
     let mut counts: AHashMap<u64, (u64, u64)> = AHashMap::new();
     for dir in dirs {

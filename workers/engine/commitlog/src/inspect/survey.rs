@@ -36,8 +36,8 @@ impl Survey {
         Self::begin(config, None)
     }
 
-    /// Begins a survey that also compares everything else with the log; of a store that is in use
-    /// it does not tell what every such store has.
+    /// Begins a survey that also compares everything else with the log. Of a store that is in use
+    /// it does not report what every store in use has.
     ///
     /// # Errors
     /// As for [`Survey::new`].
@@ -211,7 +211,7 @@ impl Survey {
         let min_position = self.walk.min_position();
         let (control, state) = (&self.control, &mut self.state);
         state.end_position = position;
-        state.tell_wrong_crcs();
+        state.report_wrong_crcs();
         let known_flushed = control.known_flushed_position();
         let is_cut_short = position < known_flushed;
         if is_cut_short {

@@ -20,9 +20,9 @@ use segments::{Segment, Segments};
 pub enum Step<'a> {
     /// A valid record, its checksum included.
     Record(RecordView<'a>),
-    /// A record whose body has the right checksum, and which ends in a property that looks like a
-    /// checksum of the whole record and is not: a store without the CRC property serves it, since
-    /// whoever sent the message may have made that up.
+    /// A record whose body has the right checksum, but whose last property looks like a checksum of
+    /// the whole record and is wrong. A store without the CRC property serves the record, since the
+    /// sender may have made that property up.
     WrongCrc(RecordView<'a>),
     /// Bytes that are no record, although one follows at `next`.
     Damaged {
@@ -89,7 +89,7 @@ impl LogWalk {
             walked: 0,
             is_over: false,
             is_damaged: false,
-            expected: LogEnd::untold(u64::MAX),
+            expected: LogEnd::unknown(u64::MAX),
             crc_property: CrcProperty::Off,
         })
     }
@@ -100,8 +100,8 @@ impl LogWalk {
         Ok(self)
     }
 
-    /// Takes a record for damaged whose CRC property a store with this setting finds wrong. Those
-    /// without the property never do, and a walk tells [`Step::WrongCrc`].
+    /// Takes a record for damaged if a store with this setting finds its CRC property wrong. A
+    /// store without the property never does, and the walk gives [`Step::WrongCrc`].
     pub(crate) fn judging_by(mut self, crc_property: CrcProperty) -> Self {
         self.crc_property = crc_property;
         self
@@ -235,7 +235,7 @@ impl LogWalk {
         Step::Expired { position, next }
     }
 
-    /// Goes to the start of the next segment, and tells of those missing before it.
+    /// Goes to the start of the next segment; returns a step if segments are missing before it.
     fn next_segment(&mut self) -> Option<Step<'static>> {
         let position = self.segments.get(self.index)?.end();
         self.go_to(self.index + 1, 0);

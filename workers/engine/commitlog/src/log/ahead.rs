@@ -1,9 +1,10 @@
 //! Units that are written to the file in one go before they become part of the log.
 //!
-//! Through the map each page is made present, zeroed and faulted in before it is written, which
-//! takes three times what the whole of it takes in one system call (ADR 9). It pays for many units
-//! that are all there already, as a replica that is behind gets them. Until they are committed no
-//! reader sees them, and they lie where a crash would have left them: recovery judges them.
+//! Through the map each page is made present, zeroed and faulted in before it is written. That
+//! takes three times as long as to write all of it in one system call (ADR 9). It pays to write
+//! ahead many units that are all there already, as a replica that is behind gets them. Until they
+//! are committed no reader sees them. They lie where a crash would have left them, and recovery
+//! judges them.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -1,9 +1,9 @@
 //! The helper thread that gives busy queues their next slice of disk blocks and pages.
 //!
-//! The first write to a page of a queue costs as much as a hundred short appends do (targets.md 1.1). A
-//! queue that is half through a slice asks for the next one, and has it long before it gets there.
-//! Whoever gets there first, or is refused here, allocates as before: this only saves time. An idle
-//! queue never asks, and holds no more than it did.
+//! The first write to a page of a queue costs as much as a hundred short appends do (targets.md
+//! 1.1). A queue that is half through a slice asks for the next one, and has it long before it gets
+//! there. A queue that gets there first, or is refused here, allocates as before: the helper only
+//! saves time. An idle queue never asks, and holds no more than before.
 
 use std::path::Path;
 use std::sync::Arc;

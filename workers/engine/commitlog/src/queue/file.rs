@@ -81,7 +81,7 @@ impl LackingFile {
 }
 
 impl MadeFile {
-    /// Its content, which nobody else sees before it has its place.
+    /// The content, which no reader sees before the file has its place.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         self.map.bytes_mut()
     }

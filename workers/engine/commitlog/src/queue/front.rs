@@ -12,9 +12,10 @@ use crate::queue::file::LackingFile;
 use crate::queue_layout::{ENTRY_BYTES, ENTRY_SIZE, FILLER, encode_entry};
 
 impl SharedQueue {
-    /// Writes entries from the offset `first` on, up to where fillers or files of the queue begin with other
-    /// entries, and gives the files that hold them, which are not synced yet. Files that are not there are made
-    /// in the directory `beside`, the newest first, so that none is missing between others.
+    /// Writes entries from the offset `first` on, which end where those of the queue begin: over
+    /// fillers, or into new files before its first one. Returns the files that hold them, which are
+    /// not synced yet. New files are made in the directory `beside`, the newest first, so that none
+    /// is missing between others.
     ///
     /// The first readable offset stays: no reader looks at what is written. Nothing is done for a queue that is
     /// gone.

@@ -134,7 +134,7 @@ impl QueueWriter {
         &self.shared
     }
 
-    /// Offset of the next entry: nobody but this writer moves it.
+    /// Offset of the next entry: only this writer moves it.
     #[inline]
     pub(crate) fn end_offset(&self) -> u64 {
         self.shared.max_offset.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! Queues of whose records the log has none any more: only their old files tell where they go on.
+//! Queues without a record left in the log: only their old files show where they go on.
 
 use super::QueueRebuild;
 use crate::error::StoreError;

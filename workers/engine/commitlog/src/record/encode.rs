@@ -11,7 +11,7 @@ use super::{
     MAGIC_V2, Placement, RECORD_SIZE_MIN, STORE_HOST_IPV6, Tail, Version, body_crc, crc_property,
 };
 use crate::cursor::{Writer, copy_few};
-use crate::failpoint::amid_record;
+use crate::failpoint::between_record_parts;
 use crate::message::NewMessage;
 use crate::properties::PROPERTY_SEPARATOR;
 
@@ -94,7 +94,7 @@ pub(crate) fn copy_in_order(room: &mut [u8], record: &[u8], properties_size: usi
 #[inline(always)]
 fn keep_order() {
     compiler_fence(Ordering::SeqCst);
-    amid_record();
+    between_record_parts();
 }
 
 /// Everything before the body but its checksum, with IPv4 hosts: their room is checked once, not for each field.

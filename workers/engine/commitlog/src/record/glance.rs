@@ -1,7 +1,8 @@
-//! Whether a record is valid, told by its two ends and by checksums of parts of its segment.
+//! Whether a record is valid, judged by its two ends and by checksums of parts of its segment.
 //!
-//! Behind damage a record may begin at thousands of places of one body, if its sender wants it, and
-//! each of them may claim all that follows. Told so, none of them costs more than a few blocks.
+//! Behind damage, thousands of places of one body may look like the beginning of a record, if its
+//! sender wants it. Each of them may claim all that follows. Judged so, none of them costs more
+//! than a few blocks.
 
 use std::ops::Range;
 

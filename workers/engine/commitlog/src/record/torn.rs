@@ -32,9 +32,9 @@ pub(crate) fn have_empty_sector(at: u64, size: usize, topic: &[u8], properties: 
     has_empty_sector(topic_at as u64, topic) || has_empty_sector(properties_at as u64, properties)
 }
 
-/// Whether properties could be taken for torn where their record's place is unlucky: zeros at an end of
-/// them, or a sector full of zeros. Messages that have such are refused, or whoever sent one could have a
-/// store that is killed lose it, or be read-only.
+/// Whether properties could be taken for torn where their record's place is unlucky: zeros at an
+/// end of them, or a sector full of zeros. Messages with such properties are refused. Otherwise a
+/// sender could make a store that is killed lose the message, or become read-only.
 #[inline(always)]
 pub(crate) fn may_look_torn(properties: &[u8]) -> bool {
     properties.first() == Some(&0)

@@ -133,7 +133,7 @@ impl Residency {
         #[allow(clippy::cast_possible_truncation)] // inside a mapped file
         let at = (position - base) as usize;
         let found = map.resident_bytes(at, size.max(WINDOW_BYTES));
-        // A kernel that does not tell only costs other requests a wait.
+        // A kernel that gives no answer only costs other requests a wait.
         let size = found.unwrap_or(size) as u64;
         self.known = (position, position + size);
         end <= position + size

@@ -23,8 +23,8 @@ impl Store {
         self.log.read_limit() != u64::MAX
     }
 
-    /// Shows readers the records that end at or before `position`, all of them with `None`, and
-    /// returns the queues that became longer for readers since the last call, perhaps with others.
+    /// Shows readers the records that end at or before `position`; with `None`, all records.
+    /// Returns the queues that became longer for readers since the last call, perhaps with others.
     ///
     /// The first limit may be anywhere; from then on it only rises, and a lower one changes
     /// nothing, until `None` lifts it. [`Store::truncate_to`] alone lowers it. It may lie behind the

@@ -72,7 +72,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] for bytes that are no record of this place, so that damage is never
-    /// taken over (D13), and for a position that does not continue the log;
+    /// taken over (D13). It is also the error for a position that does not continue the log.
     /// [`StoreError::InnerBatch`] for a record that no queue here can hold. Records before that are
     /// appended.
     pub fn append_copied(&self, position: u64, bytes: &[u8]) -> Result<usize, StoreError> {
@@ -187,9 +187,9 @@ impl Store {
         Ok(())
     }
 
-    /// Appends the record that `bytes` start with if it is the next message of a queue with room, as
-    /// nearly all are, and returns its size; `None`, and nothing is done, for any other. What this does
-    /// to a queue is what [`Self::copy_record`] would.
+    /// Appends the record that `bytes` start with if it is the next message of a queue with room,
+    /// as nearly all are. Returns its size; for any other record does nothing and returns `None`.
+    /// What this does to a queue is what [`Self::copy_record`] would do.
     #[inline]
     fn copy_ordinary(
         appender: &mut Appender,
@@ -297,7 +297,7 @@ pub(super) fn refused(position: u64, error: AppendError) -> StoreError {
     }
 }
 
-/// So many bytes tell the size of a record or blank, and which of the two it is.
+/// So many bytes hold the size of a record or blank, and show which of the two it is.
 pub const UNIT_HEAD_SIZE: usize = MAGIC_AT + 4;
 
 /// Size that the record or blank at the start of `bytes` claims; `None` before that is known.

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::files::Replacement;
 use crate::locks::{Ranked, rank};
 
-/// The epochs of a store. Nobody who reads the list waits for the file.
+/// The epochs of a store. Readers of the list never wait for the file.
 #[derive(Debug)]
 pub(crate) struct Epochs {
     /// What the synced file holds; locked for a copy of a pointer only.
@@ -75,9 +75,9 @@ impl Store {
         })
     }
 
-    /// Takes over which epochs wrote what lies before a log that is empty still; that is on the disk
-    /// when this returns. It tells two such logs, and replicas that end there, from strangers. Nothing may be
-    /// appended meanwhile.
+    /// Takes over which epochs wrote what lies before a log that is still empty; that is on the
+    /// disk when this returns. This history distinguishes two such logs, and replicas that end
+    /// there, from unrelated ones. Nothing may be appended meanwhile.
     ///
     /// # Errors
     /// As for [`Store::begin_epoch`].

@@ -10,8 +10,8 @@ use crate::store::Store;
 
 /// What the checkpoint says, and what it rests on.
 ///
-/// Queues are flushed under its lock, so that no flush of the log, and nobody who waits for one,
-/// waits for theirs.
+/// Queues are flushed under its lock, so that no flush of the log, and no caller of one, waits for
+/// the flush of queues.
 #[derive(Debug)]
 pub(crate) struct Checkpointer {
     pub(crate) checkpoint: Checkpoint,

@@ -140,8 +140,8 @@ impl Store {
         Ok(())
     }
 
-    /// Derives key index and timers anew from the beginning of the log, once the last segment is in front. What was
-    /// begun since is dropped.
+    /// Derives key index and timers again from the beginning of the log, once the last segment is
+    /// in front. What was begun since is dropped.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only, or files cannot be removed: call again.
@@ -237,7 +237,8 @@ impl Store {
         let beside = (self.directory.queue_home(&self.config))
             .removed()
             .join("made");
-        // Whoever looks at fillers before the first entry of a queue has the append lock, or that of what expires.
+        // A thread that looks at fillers before the first entry of a queue has the append lock, or
+        // the expiry lock.
         let files = queue.extend_front(first, &bytes, &beside)?;
         Ok(Some((Grown { queue, first }, files)))
     }
@@ -246,7 +247,8 @@ impl Store {
 /// Which entries belong before the offset `behind` of their queue, the newest first. `position` is where the log has
 /// the record of that offset.
 ///
-/// A record of an offset that a later one has as well is of a former life of its topic, and so is all before it.
+/// A record whose offset a later record has, too, is of a former life of its topic. So is every
+/// record before it.
 fn preceding(
     entries: &[(u64, QueueEntry)],
     mut behind: u64,

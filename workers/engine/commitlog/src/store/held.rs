@@ -44,8 +44,9 @@ impl Store {
     }
 
     /// How far the queues of a topic were copied to other topics by the records from a position on,
-    /// where a record begins: for each queue the offset behind the last of its messages whose log
-    /// position a copy has as its `prepared_transaction_offset`, in the order of queue ids.
+    /// where a record begins. A copy has the log position of its message as its
+    /// `prepared_transaction_offset`. Returns for each queue the offset behind the last of its
+    /// copied messages, in the order of queue ids.
     ///
     /// # Errors
     /// The log is damaged there.

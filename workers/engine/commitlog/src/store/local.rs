@@ -1,8 +1,9 @@
 //! The second log of a store: that of the topics that are not replicated (queue-ownership.md 4.8, Q4).
 //!
-//! It is a store of its own below the first one, and its positions begin at [`LOCAL_START`]. So a position
-//! says in which of the two logs a record lies, and a topic says in which one its messages are. No replica
-//! copies the second log. The master opens it when it begins to lead, and closes it when another broker leads.
+//! It is a separate store below the first one, and its positions begin at [`LOCAL_START`]. So a
+//! position says in which of the two logs a record lies, and a topic says in which one its messages
+//! are. No replica copies the second log. The master opens it when it begins to lead, and closes it
+//! when another broker leads.
 
 mod reign;
 
@@ -218,7 +219,7 @@ impl Store {
     /// Closes the second log, which keeps what it holds until [`Store::open_local`]. Closing it twice is fine.
     ///
     /// # Errors
-    /// As for [`Store::close`]; the log is let go all the same.
+    /// As for [`Store::close`]; the log is released all the same.
     pub fn end_local(&mut self) -> Result<(), StoreError> {
         self.local
             .take()

@@ -218,9 +218,8 @@ impl<'a> LogCursor<'a> {
     }
 
     /// Whether bytes are the record of an entry: one of this queue with that offset, since nothing
-    /// else tells of a wrong entry. In a store known to be damaged, and where recovery did not
-    /// look, checksums are verified as well (D13); elsewhere their writing and recovery saw to
-    /// that.
+    /// else shows a wrong entry. In a store known to be damaged, and where recovery did not look,
+    /// checksums are verified as well (D13); elsewhere their writing and recovery saw to that.
     fn may_serve(&self, record: &[u8], offset: u64, position: u64) -> bool {
         let (topic, queue_id) = self.place;
         let recovery = self.store.recovery();

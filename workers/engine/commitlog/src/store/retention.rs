@@ -42,8 +42,9 @@ pub struct Expired {
 }
 
 impl Store {
-    /// Deletes the oldest segments that may go, then the files of queues that are gone, those of queues and of followers without an entry for a record that is left, and
-    /// forgets epochs that ended long before them.
+    /// Deletes the files of queues that are gone, and the oldest segments that may go. Then deletes
+    /// files of queues and of followers that have no entry for a record that is left. Forgets
+    /// epochs that ended long before those records.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only, or a file cannot be removed. Call again: what a
@@ -56,7 +57,7 @@ impl Store {
         let local = self.local().map(|local| local.expire(&of_local, now_ms));
         let _alone = self.expiry.lock();
         self.check_writable()?;
-        // Told at the end: segments, which make more room, go even where this fails.
+        // The error comes at the end: segments, which make more room, go even where this fails.
         let removed = self.expire_removed_queues();
         let mut expired = Expired::default();
         while expired.segment_count < retention.segment_count_max

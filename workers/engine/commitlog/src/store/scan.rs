@@ -19,8 +19,8 @@ const EXAMINED_BYTES_MAX: usize = 16_000;
 /// How many operations of an expression a read evaluates at most, unless the count asked for needs
 /// more: a long expression must not keep other readers waiting.
 const EVALUATED_COUNT_MAX: usize = 400_000;
-/// How many records before the processor looks at one it is told to fetch it. Memory takes about as
-/// long to come as a look at so many records that are there.
+/// The processor is asked to fetch a record so many records before the look at it. Memory takes
+/// about as long to come as a look at so many records that are there.
 const FETCHED_AHEAD: usize = 4;
 /// So many of the newest entries of a queue are in memory in any case.
 const TAIL_COUNT: u64 = 1024;
@@ -303,7 +303,7 @@ impl<'a, 's> Scan<'a, 's> {
         let is_address = || tags_code < i64::from(i32::MIN);
         match self.read.filter {
             Some(Filter::Tags(hashes)) => hashes.contains(&(tags_code as i32)) || is_address(),
-            // Only the record tells.
+            // Only the record shows it.
             None | Some(Filter::Properties(_)) => true,
         }
     }

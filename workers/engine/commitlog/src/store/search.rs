@@ -1,7 +1,8 @@
 //! Finding messages by key (storage-and-ha.md 4.3). Nothing is returned that the log does not confirm.
 //!
-//! A search goes in turns. A chain may have millions of links, each on a page of its own that the
-//! disk has to bring; whoever wants to change the index, or the store, waits for one turn only.
+//! A search goes in turns. A chain may have millions of links, each on a separate page that the
+//! disk has to bring. A thread that wants to change the index, or the store, waits for one turn
+//! only.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -12,15 +13,15 @@ use crate::store::Store;
 
 /// `maxMsgsNumBatch`: most messages that one search returns.
 const FOUND_COUNT_MAX: usize = 64;
-/// Most records that one search looks at. Whoever sends many keys with one hash could otherwise
-/// make a search read all the log.
+/// Most records that one search looks at. A sender of many keys with one hash could otherwise make
+/// a search read all the log.
 const EXAMINED_COUNT_MAX: usize = 4096;
-/// Most steps of one turn: a few milliseconds when the disk has to bring a page for each, and in
-/// memory still so many that taking the locks again costs little beside them.
+/// Most steps of one turn. They take a few milliseconds when the disk has to bring a page for each.
+/// In memory they are still so many that taking the locks again costs little beside them.
 const STEP_COUNT_MAX: usize = 64;
 /// How much of the log's tail one turn reads.
 const TAIL_PIECE_BYTES: u64 = 128 << 10;
-/// The longest tail that a search reads. The index is farther behind only while it is made anew.
+/// The longest tail that a search reads. The index is farther behind only while it is rebuilt.
 const TAIL_BYTES_MAX: u64 = 256 << 20;
 
 /// A search by key on its way: [`Store::advance`] takes it further, turn by turn.
@@ -74,8 +75,8 @@ enum Place {
 impl<'a> KeySearch<'a> {
     /// Looks for messages with a unique key or one of their `KEYS`, newest first.
     ///
-    /// At most `count_max` of them and at most 64, stored between the two times, as far as whole
-    /// seconds tell. What is not indexed yet is not found: see [`Store::index_status`] and
+    /// At most `count_max` of them and at most 64, stored between the two times, compared in whole
+    /// seconds. What is not indexed yet is not found: see [`Store::index_status`] and
     /// [`KeySearch::with_tail`].
     #[must_use]
     pub fn by_key(
@@ -191,8 +192,8 @@ impl Store {
     /// Takes a search one short turn further: some entries of the index, and one record at most.
     /// Returns the position of a record that it found.
     ///
-    /// Whoever repeats it until [`KeySearch::is_over`] lets go of this store in between, if others
-    /// are to have it to themselves: after that another record may lie there.
+    /// A caller that repeats it until [`KeySearch::is_over`] releases this store in between, if
+    /// others need it exclusively: after that another record may lie at the position.
     pub fn advance(&self, search: &mut KeySearch<'_>) -> Option<u64> {
         self.of(search.topic).advance_here(search)
     }

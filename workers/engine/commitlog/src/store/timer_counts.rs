@@ -1,7 +1,7 @@
 //! Counts of the messages that wait for a time: by hour, by minute and by topic.
 //!
-//! Nothing of it is kept: wheel and timer log tell it. A part of them is read at a time, so that deliveries
-//! do not wait for the whole.
+//! The counts are not kept: they follow from wheel and timer log. A part of these is read at a
+//! time, so that deliveries do not wait for the whole.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -454,9 +454,10 @@ impl Store {
 
     /// Copies messages that are due to their topics, as far as the store takes them.
     ///
-    /// `target` tells of each queue of [`DueTimers::queues`] where its messages go. A message without a
-    /// target is held if it may be, and tried again between two slots; else it holds up all that follow.
-    /// While messages are held, the progress stays as it was: a failover delivers from there on.
+    /// `target` says for each queue of [`DueTimers::queues`] where its messages go. A message
+    /// without a target is held if it may be, and tried again between two slots; else it holds up
+    /// all that follow. While messages are held, the progress stays as it was: a failover delivers
+    /// from there on.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only.

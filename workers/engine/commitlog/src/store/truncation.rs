@@ -32,8 +32,8 @@ impl Store {
         })
     }
 
-    /// Gives up all that this store holds, so that its log may begin anew at any segment, as
-    /// [`Self::append_copied`] has it: in one durable act, as [`Self::truncate_to`].
+    /// Gives up all that this store holds, in one durable act as [`Self::truncate_to`]. Its log may
+    /// then begin at any segment, as [`Self::append_copied`] has it.
     ///
     /// # Errors
     /// As for [`Self::truncate_to`], but that the log may begin and end anywhere.
@@ -81,8 +81,8 @@ impl Store {
         Ok(())
     }
 
-    /// Store time of the last record before `position`, found by stepping through its segment,
-    /// so that bytes inside a body are never taken for a record.
+    /// Store time of the last record before `position`. It is found by stepping through the
+    /// segment, so that bytes inside a body are never taken for a record.
     fn last_timestamp_before(&self, position: u64) -> Result<i64, StoreError> {
         let refused = |reason| StoreError::NoBoundary { position, reason };
         if !(self.min_position()..=self.max_position()).contains(&position) {

@@ -15,7 +15,7 @@ use crate::store::Store;
 use crate::sys::PAGE_SIZE_MAX;
 
 /// Less than this is left alone. At the 3 GB/s of a fast disk (targets.md 1.1) a flush waits three
-/// milliseconds for as much, and a larger request makes the disk no faster.
+/// milliseconds for as much. A larger request makes the disk no faster.
 const STEP_BYTES: u64 = 8 << 20;
 
 /// The writer has left what lies before its own block.

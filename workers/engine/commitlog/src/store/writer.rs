@@ -33,8 +33,8 @@ pub struct Writer<'a> {
 impl Store {
     /// Takes the append lock, which the returned value holds.
     ///
-    /// While holding it, call no method of this store but reads on the same thread: the others wait for
-    /// the lock, or for somebody who does.
+    /// A thread that holds it may call only methods of this store that read: the others wait for
+    /// the lock, or for a thread that does.
     ///
     /// # Errors
     /// The store is closed, poisoned or read-only.
@@ -52,8 +52,9 @@ impl Store {
     /// Has a queue refuse messages from now on, as [`AppendError::QueueSealed`]; the queue is made on
     /// its first use. Returns the offset of its next entry, which stays until [`Store::unseal_queue`].
     ///
-    /// Each way to append looks at the seal under the append lock. Copies of a master's records come all
-    /// the same. The seal is in memory only: whoever decided it seals the queue again after an opening.
+    /// Each way to append looks at the seal under the append lock. Copies of a master's records are
+    /// still appended. The seal is in memory only: the caller that decided it seals the queue again
+    /// after an opening.
     ///
     /// # Errors
     /// The topic or the id is illegal, or the store is closed, poisoned or read-only.
@@ -79,7 +80,8 @@ impl Store {
 }
 
 impl Appender {
-    /// Ends the helpers and leaves the files as nobody writes them any more.
+    /// Ends the helpers, and removes a segment that was prepared in vain. No thread writes the
+    /// files any more.
     pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
         self.queues.stop();
         self.log.stop()
@@ -155,7 +157,7 @@ impl Writer<'_> {
                 store_timestamp_ms: now_ms,
             };
             encode(record, message, version, &placement, tail);
-            // What is stored counts: without a separator of their own, the property that follows
+            // What is stored counts: without a separator at their end, the property that follows
             // becomes a part of the last one's value, as in stock.
             let stored = &record[size - message.properties.len() - tail.size()..];
             planned.tags_code = tags_code(stored, now_ms, levels);

@@ -7,7 +7,7 @@ use crate::queue_layout::{ENTRY_BYTES, is_filler};
 
 impl StoredQueue {
     /// Forgets all entries whose records a log that begins at `min_position` still has. Those of
-    /// expired records stay: nothing else tells where the queue goes on.
+    /// expired records stay: nothing else shows where the queue goes on.
     pub(crate) fn forget_from(&mut self, min_position: u64) -> Result<(), StoreError> {
         if min_position == 0 || self.files.is_empty() {
             return self.restart_at(0);

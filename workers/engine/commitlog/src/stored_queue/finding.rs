@@ -67,10 +67,11 @@ impl QueueFiles {
 
 /// Whether a file that is too short may have been left by a crash while it was made.
 ///
-/// It gets blocks for its first entries, in slices, then its size, and is mapped only then (`create_segment`);
-/// stock sets the size at once. A file without entries may also have been written in part, where a file
-/// system has no `fallocate`. One with entries has its size on the disk after a clean stop, and a
-/// power cut may have taken it back only where the file system keeps no order between the two.
+/// It gets blocks for its first entries, in slices, then its size, and is mapped only then
+/// (`create_segment`); stock sets the size at once. A file without entries may also have been
+/// written in part, where a file system has no `fallocate`. After a clean stop a file with entries
+/// has its size on the disk. A power cut may have taken that size back only where the file system
+/// keeps no order between size and entries.
 fn is_torn(file: &SegmentFile, is_clean: bool) -> Result<bool, StoreError> {
     if !file.size.is_multiple_of(BLOCK_SIZE as u64) {
         return Ok(false);

@@ -92,13 +92,13 @@ pub(super) fn open_file(
     Ok((map, end, cleared > 0))
 }
 
-/// The byte at which the entries of a file end, and whether they end before bytes that are neither
-/// an entry nor the zeros behind the last one, which only a crash leaves, and recovery then clears.
+/// The byte where the entries of a file end, and whether bytes follow that are neither an entry nor
+/// the zeros behind the last one. Only a crash leaves such bytes, and recovery then clears them.
 ///
-/// They are read through the file, a window at a time: a map that is advised random has each page
-/// read by a fault of its own. Read-ahead would do with fewer, but brings in what lies behind the
-/// entries of many thousand queues, and large folios, which a later entry has written whole
-/// (targets.md 1.2).
+/// The entries are read through the file, a window at a time: a map that is advised random reads
+/// each page by a separate fault. Read-ahead would take fewer faults, but brings in what lies
+/// behind the entries of many thousand queues. It also brings in large folios, and a later entry
+/// has each of them written whole (targets.md 1.2).
 fn entries_end(file: &File, size: u64) -> io::Result<(u64, bool)> {
     // A system that does not listen only reads more.
     let _ = fadvise(file, 0, None, Advice::Random);

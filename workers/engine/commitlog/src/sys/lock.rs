@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Takes the exclusive lock on byte 0 of a lock file; `false` when someone else holds it.
+/// Takes the exclusive lock on byte 0 of a lock file; `false` when it is held already.
 ///
-/// The lock belongs to the open file, so that a second store in this process is refused as well,
-/// and it conflicts with the record lock that stock takes on the same byte.
+/// The lock belongs to the open file, so that a second store in this process is refused as well. It
+/// conflicts with the record lock that stock takes on the same byte.
 pub(crate) fn lock_first_byte(file: &File) -> io::Result<bool> {
     // SAFETY: all-zero bytes are a valid value of this plain C structure.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };

@@ -1,8 +1,8 @@
-//! Maps whose pages may be lost: the file was cut short by somebody, or the disk cannot read it.
+//! Maps whose pages may be lost: another process cut the file short, or the disk cannot read it.
 //!
-//! The kernel tells with a SIGBUS to whoever touches such a page, which would end the process. Here
-//! the page is replaced by an empty one instead, and the map is marked as lost. The store looks at
-//! the mark before it says that anything was done, and names the file (D13).
+//! The kernel sends a SIGBUS to a thread that touches such a page, which would end the process.
+//! Here the page is replaced by an empty one instead, and the map is marked as lost. The store
+//! looks at the mark before it says that anything was done, and names the file (D13).
 
 use std::fs::File;
 use std::io;

@@ -61,9 +61,9 @@ impl OpenTopic<'_> {
         Ok(Arc::clone(self.writer(queue_id)?.shared()))
     }
 
-    /// Makes the queue anew, with its entries before `offset` and that as its next offset. It is made beside
-    /// the old one, and takes its place on the disk in one step: until then, whatever fails, the old one is
-    /// as it was, and a crash leaves one of them whole.
+    /// Makes the queue again, with its entries before `offset`, and with `offset` as the next one.
+    /// The new queue is made beside the old one, and takes its place on the disk in one step. Until
+    /// then, whatever fails, the old one is as it was, and a crash leaves one of them whole.
     pub(super) fn restart(
         &mut self,
         index: usize,

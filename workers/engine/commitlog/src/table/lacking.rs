@@ -1,7 +1,8 @@
 //! Files of queues that are made while others append.
 //!
-//! To make one takes the disk as long as a thousand appends. So whoever must not wait for it asks first, and has
-//! another thread make it; that thread holds the append lock only to put the file in its place.
+//! To make a file takes the disk as long as a thousand appends. So a caller that must not wait asks
+//! first, and has another thread make the file. That thread holds the append lock only to put the
+//! file in its place.
 
 use super::{QueueTable, is_legal_topic, queue_index};
 use crate::cursor::are_few_equal;

@@ -40,7 +40,8 @@ impl RemovedQueues {
     /// Gives a queue that was made beside another one, and is on the disk, the directory of that.
     pub(super) fn put_in_place(&mut self, new: &Path, queues: &Path) -> Result<(), StoreError> {
         if exchange(new, queues).is_ok() {
-            // What was there may stay: nobody reads it, and the next to be made beside it removes it.
+            // What was there may stay: no code reads it, and the next queue to be made at `new`
+            // removes it.
             let _ = self.take(new);
         } else {
             // Nothing was there, or the file system exchanges no directories.
@@ -54,8 +55,8 @@ impl RemovedQueues {
 impl QueueTable {
     /// Removes a topic's files and forgets it; readers inside keep their maps until they leave.
     ///
-    /// What cannot be removed stays known, and is flushed: forgotten, it would come back with the next
-    /// start, though whoever deletes the topic again was told that nothing is left of it.
+    /// What cannot be removed stays known, and is flushed. If the topic were forgotten, a second
+    /// deletion would find nothing left, and yet the topic would come back with the next start.
     pub(crate) fn remove_topic(&mut self, name: &str) -> Result<(), StoreError> {
         let hash = self.hasher.hash_one(name);
         let is_it = |topic: &TopicWriter| *topic.name == *name;

@@ -188,7 +188,7 @@ fn a_queue_is_flushed_though_not_all_fillers_found_room() {
 }
 
 #[test]
-fn a_queue_that_could_not_be_made_anew_is_made_by_the_next_attempt() {
+fn a_queue_that_could_not_be_made_again_is_made_by_the_next_attempt() {
     let dir = tempfile::tempdir().unwrap();
     let mut table = table(dir.path());
     let before = push(&mut table, 5);

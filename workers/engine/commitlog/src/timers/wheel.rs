@@ -18,7 +18,7 @@ pub(crate) struct Wheel {
 }
 
 impl Wheel {
-    /// Makes an empty one in the place of the former: the timer log tells what it held.
+    /// Makes an empty wheel in the place of the former one: the timer log has what that one held.
     pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
         remove_file(path)?;
         let size = SLOT_COUNT * SLOT_SIZE as u64;

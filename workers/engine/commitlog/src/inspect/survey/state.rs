@@ -135,7 +135,7 @@ impl State {
         Ok(())
     }
 
-    /// Tells what is wrong with the entry of a record.
+    /// Reports what is wrong with the entry of a record.
     fn judge(&mut self, place: &Place, lookup: Lookup) -> Result<(), StoreError> {
         let log_position = place.expected.log_position;
         let queue = self.queue(&place.topic, place.queue_id)?;
@@ -266,8 +266,8 @@ impl State {
         Ok(())
     }
 
-    /// Counts a record whose CRC property is wrong, which is told at the end: whoever sends
-    /// messages can make as many as they like, and they are to crowd out no other finding.
+    /// Counts a record whose CRC property is wrong; the count is reported at the end. A sender can
+    /// make as many such records as it likes, and they must not crowd out other findings.
     pub(super) fn on_wrong_crc(&mut self, position: u64) {
         if self.wrong_crc_count == 0 {
             self.first_wrong_crc = position;
@@ -275,7 +275,7 @@ impl State {
         self.wrong_crc_count += 1;
     }
 
-    pub(super) fn tell_wrong_crcs(&mut self) {
+    pub(super) fn report_wrong_crcs(&mut self) {
         if self.wrong_crc_count > 0 {
             let records = counted(self.wrong_crc_count, "record", "records");
             let text = format!("{records} whose own checksum does not fit, this one first");

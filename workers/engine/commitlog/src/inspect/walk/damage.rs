@@ -7,13 +7,13 @@ use crate::record::CrcProperty;
 use crate::record::{BLANK_SIZE, Glance, MAGIC_AT, MAGIC_V1};
 
 impl LogWalk {
-    /// Tells what the bytes where the walk stands are, which were no record when they were read:
+    /// Returns what the bytes where the walk stands are, which were no record when they were read:
     /// damage if a record follows, else the end. `None` if they are a record by now.
     ///
-    /// A broker writes its records one after the other, so that one which follows was written after
+    /// A broker writes its records one after the other, so a record that follows was written after
     /// these bytes. They are damage only if they are still no record when they are read once more
-    /// after that one: before, the broker may not have come so far. So many of them as are `claimed`
-    /// are no other record's; a record whose header the broker wrote meanwhile claims more.
+    /// after that record: before, the broker may not have come so far. The first `claimed` bytes
+    /// belong to no other record; a record whose header the broker wrote meanwhile claims more.
     pub(super) fn damaged(
         &mut self,
         position: u64,
@@ -141,7 +141,7 @@ impl LogWalk {
         let (index, at, segments) = (self.index, self.at, &self.segments);
         let mut read = |at: u64, part: &mut [u8]| segments.copy(index, at, part);
         match self.crc_property {
-            // A wrong CRC property is told, and one that is right vouches for the body.
+            // A wrong CRC property is reported, and a right one vouches for the body.
             CrcProperty::Off => Ok(glance.finds_record(at, CrcProperty::Off, &mut read)?
                 || glance.finds_record(at, CrcProperty::Verified, &mut read)?),
             rule => glance.finds_record(at, rule, &mut read),

@@ -24,8 +24,9 @@ impl Writer<'_> {
     /// Appends messages of any topics and queues as one unit: all of them, in one segment and one
     /// behind the other, or none. Readers of the log see all records of the unit at once.
     ///
-    /// After a crash a unit may end with any of its whole records, as a batch may. Whoever needs all or
-    /// none makes the last record the one that completes the unit (queue-ownership.md 4.10).
+    /// After a crash a unit may end with any of its whole records, as a batch may. A caller that
+    /// needs all or none makes the last record the one that completes the unit (queue-ownership.md
+    /// 4.10).
     ///
     /// # Errors
     /// A message breaks a limit, its queue is sealed, or there is no room. Nothing was written.

@@ -27,7 +27,7 @@ const PROPERTIES: [&[u8]; 5] = [
 const SYS_FLAGS: [i32; 6] = [0, 1, 4, 8, 12, 0x80];
 const BODY_SIZE_MAX: usize = 600;
 
-/// Everything that an append is told.
+/// Everything that an append gets.
 #[derive(Clone)]
 struct Sample {
     topic: &'static str,
