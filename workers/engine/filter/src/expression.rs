@@ -9,7 +9,7 @@ use crate::value::Value;
 /// expression is long.
 pub const EXPRESSION_SIZE_MAX: usize = 64 << 10;
 
-/// So many properties are looked up without memory of their own.
+/// Up to this many properties are looked up without an allocation.
 const SLOT_COUNT: usize = 16;
 
 /// A parsed filter, ready for any number of messages.

@@ -77,7 +77,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// Whether it gives a truth value, which is what stock tells expressions apart by.
+    /// Whether the node gives a truth value. Stock distinguishes kinds of expressions by that.
     pub(crate) fn is_boolean(&self) -> bool {
         match self {
             Self::Constant(constant) => matches!(constant, Constant::Null | Constant::Bool(_)),

@@ -439,7 +439,8 @@ impl<'a> Parser<'a> {
         Ok(Node::Constant(constant))
     }
 
-    /// Integers of 32 bits are told from longer ones: it matters for what they are compared with.
+    /// Distinguish an integer of 32 bits from a longer one: a property on the other side of a
+    /// comparison is read as the same kind.
     fn integer(&self, text: &str) -> Result<Constant, FilterError> {
         let digits = text.trim_end_matches(['l', 'L']);
         let number: i64 = digits

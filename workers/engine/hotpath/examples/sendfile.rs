@@ -1,7 +1,8 @@
-//! Bulk to one reader over loopback with sendfile: what no server of cached bytes goes beyond.
+//! Bulk to one reader over loopback with sendfile: the limit of any server of cached bytes.
 //!
-//! The denominator of pulls (targets.md R5). Prints its port; of a connection it reads the size of a
-//! block, four bytes, and sends such blocks of a file that is in memory until the reader leaves.
+//! The denominator of pulls (targets.md R5). Prints its port. From a connection it reads the size
+//! of a block, four bytes. Then it sends such blocks of a file that is in memory until the reader
+//! leaves.
 
 use std::error::Error;
 use std::fs::File;

@@ -1,8 +1,8 @@
-//! Send at an even pace, one message after the other, and tell how long answers took.
+//! Send at an even pace, one message after the other, and print how long answers took.
 //!
 //! Usage: `tail ADDRESS TOPIC BODY_SIZE`. Begins at once and ends with its standard input. A send is
-//! timed from the moment at which it was due, so that one that waits for its forerunner counts in
-//! full. Prints one JSON object.
+//! timed from the moment at which it was due, so its wait for the send before it is included.
+//! Prints one JSON object.
 
 use std::error::Error;
 use std::io::{Read, Write};

@@ -56,7 +56,7 @@ pub struct HotPathConfig {
     pub store_host: SocketAddr,
     /// The largest frame a connection takes.
     pub frame_size_max: usize,
-    /// Tells the unique keys of this process from those of others.
+    /// Distinguishes the unique keys of this process from those of other processes.
     pub seed: u64,
 }
 
@@ -157,7 +157,7 @@ pub struct HotPath {
     pub(crate) transactions: Transactions,
     topics: RwLock<HotTopics>,
     writable: AtomicBool,
-    /// What senders are told while it is not.
+    /// The reason in the answers to sends while `writable` is false.
     refusal: RwLock<String>,
     handing_up: AtomicBool,
     deferring: AtomicBool,
@@ -426,7 +426,8 @@ impl HotPath {
 
     /// Have a pull wait that found nothing after so many wakes. `false` if there is no room.
     ///
-    /// A message that another thread has appended since then has woken nobody: the pull looks again.
+    /// If another thread has appended a message since then, this pull was not woken: it looks
+    /// again.
     pub(crate) fn park(&self, pull: ParkedPull, wake_count: u64) -> bool {
         let mut parked = self.parked();
         if !parked.has_room(&pull) {

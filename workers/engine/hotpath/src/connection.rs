@@ -39,7 +39,7 @@ const KEPT_SIZE_MAX: usize = 256 << 10;
 /// One connection: reassembles frames, appends hot sends, hands everything else up.
 #[derive(Debug)]
 pub struct Connection {
-    /// Tells the connection from all others of the broker.
+    /// No other connection of the broker has this id.
     id: u64,
     peer: SocketAddr,
     framer: Framer,
@@ -68,8 +68,8 @@ impl Scratch {
     }
 }
 
-/// Collects the fields of whatever the hot path may answer: the header's code, which tells, may
-/// come after them.
+/// Collects the fields of each kind of request that the hot path may answer. The header's code says
+/// which kind it is, and may come after the fields.
 #[derive(Debug, Default)]
 struct RequestFields<'a> {
     send: SendFields<'a>,

@@ -1,9 +1,10 @@
 //! Requests that another member of the broker group answers (ADR 27).
 //!
 //! A replica passes acknowledgements of SHARED topics on to the sequencer, and any member forwards POPs to the owner
-//! (queue-ownership.md 4.7, 4.10). Only answers that need no decision here are given on. With any other answer, or
-//! without one, the dispatcher asks again: both requests have the same outcome if they are repeated, except that
-//! messages of a lost answer come again once the time is over for which they are hidden.
+//! (queue-ownership.md 4.7, 4.10). Only answers that need no decision here are given on. With any
+//! other answer, or without one, the dispatcher asks again. Both requests have the same outcome if
+//! they are repeated, with one exception: messages of a lost answer come again once they are no
+//! longer hidden.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Sends that are written like an earlier one of their connection.
 //!
 //! The headers of a producer differ in four values: opaque, queue, time and properties. Once one
-//! was decoded, those written the same way are compared with it piece by piece and only these
+//! header was decoded, headers written the same way are compared with it piece by piece. Only these
 //! values are read, at a tenth of what decoding costs.
 
 use std::borrow::Cow;
@@ -151,7 +151,7 @@ impl SendPatterns {
 }
 
 impl SendPattern {
-    /// Cut a header; `None` when what differs can't be told apart for sure.
+    /// Cut a header; `None` if it is not certain where the values that differ stand.
     fn new(header: &[u8], decoded: &Header<'_>, fields: &SendFields<'_>) -> Option<Self> {
         let send = fields.request(decoded.code)?;
         let [queue_id, born_timestamp, properties] = fields.varying(decoded.code)?;

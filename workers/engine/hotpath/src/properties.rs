@@ -29,8 +29,9 @@ pub(crate) enum Verdict {
     },
 }
 
-/// Properties that make a message a special one: delayed, timed, a half of a transaction, one that
-/// seems to be an inner batch, one that has escaped from another broker group, or one with a priority.
+/// Properties that make a message a special one. Such a message is delayed, timed, or a half of a
+/// transaction; or it seems to be an inner batch, has escaped from another broker group, or has a
+/// priority.
 ///
 /// Light queues (`INNER_MULTI_DISPATCH`) are not served (FORMAT.md 3.1): such a message is an ordinary one.
 pub const SPECIAL_PROPERTIES: [&str; 8] = [
@@ -151,7 +152,7 @@ pub(crate) struct PropertyBuffer {
     /// Where the unique key's value lies in `stored`; empty while there is none.
     unique_key: Range<usize>,
     tags_code: i64,
-    /// Told already of what is `stored`.
+    /// The verdict on what is `stored`, if it is known already.
     judged: Option<Verdict>,
 }
 

@@ -162,7 +162,7 @@ pub struct Grant {
     pub count_max: usize,
     /// Most bytes of an answer, unless its first message has more.
     pub bytes_max: usize,
-    /// Whom consumers are told to ask next.
+    /// The id of the broker that consumers are to ask next.
     pub suggested_broker_id: i64,
     /// How long they wait for a message, in milliseconds; `None` as long as they ask for.
     pub parked_ms: Option<i64>,

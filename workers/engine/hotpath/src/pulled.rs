@@ -4,7 +4,7 @@ use regent_remoting::{EncodeError, Encoding, FLAG_RESPONSE, Fields, FrameWriter,
 
 use crate::reply::VERSION;
 
-/// What a consumer is told of its pull, but the records: they follow the frame that is written here.
+/// The answer to a pull, without the records: they follow the frame that is written here.
 #[derive(Debug, Clone, Copy)]
 pub struct PullAnswer<'a> {
     /// Of the request.
@@ -13,7 +13,7 @@ pub struct PullAnswer<'a> {
     pub code: i32,
     /// Why, in words.
     pub remark: Option<&'a str>,
-    /// `suggestWhichBrokerId`: whom to ask next.
+    /// `suggestWhichBrokerId`: the broker to ask next.
     pub suggested_broker_id: i64,
     /// Where to go on.
     pub next_offset: u64,

@@ -10,9 +10,9 @@ use crate::parked::ParkedPull;
 use crate::pull::{Commit, Granted, Pulled};
 use crate::share::Proposal;
 
-/// Few queues are told apart as they come, many by sorting at the end.
+/// Up to so many queues are merged as they come; if there are more, by sorting at the end.
 const ARRIVALS_SEARCHED_MAX: usize = 16;
-/// Readers told apart as they come; of more, some are named twice.
+/// Up to so many readers are merged as they come; if there are more, some are named twice.
 const READERS_SEARCHED_MAX: usize = 16;
 
 /// What came of a pull.
@@ -67,13 +67,13 @@ pub struct Received {
     pub arrivals: Vec<Arrival>,
     /// Why the store did not take a message that it should have taken.
     pub store_failure: Option<String>,
-    /// What of pulls was answered, by whose pulls of what; the answers went to the
+    /// What was answered to pulls, by group, topic and queue; the answers went to the
     /// [`Taker`](crate::Taker).
     pub pulled: Vec<Pulled>,
     /// Bytes of the records in all those answers.
     pub pulled_bytes: usize,
-    /// Bytes at the end of the chunk that were not looked at, once there were enough of those, or behind a
-    /// send that was set aside.
+    /// Bytes at the end of the chunk that were not looked at: `pulled_bytes` had reached its limit,
+    /// or they are behind a send that was set aside.
     pub left: usize,
     /// What those pulls commit, in order.
     pub commits: Vec<Commit>,

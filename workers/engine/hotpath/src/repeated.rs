@@ -23,8 +23,8 @@ pub(crate) struct RepeatedProperties {
 }
 
 impl RepeatedProperties {
-    /// Cut the properties that `json` begins with; `None` when there is no key as clients make
-    /// them, the message is none for the hot path, or so much is not worth being kept.
+    /// Cut the properties that `json` begins with. `None` if there is no key as clients make keys,
+    /// or if the message is not for the hot path. `None` also if the properties are too long.
     pub(crate) fn new(json: &[u8]) -> Option<Self> {
         let mut buffer = PropertyBuffer::default();
         let rest = buffer.read(json)?;

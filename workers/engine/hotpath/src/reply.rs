@@ -56,7 +56,7 @@ pub(crate) struct Asker<'a> {
     pub(crate) trace_on: bool,
 }
 
-/// What a stored message's sender is told.
+/// What the answer to the sender of a stored message says.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stored<'a> {
     pub(crate) message_id: &'a str,
@@ -106,9 +106,9 @@ impl Asker<'_> {
     }
 }
 
-/// Answer that a request is carried out, of which there is nothing to tell.
+/// Answer that a request is carried out, with no fields.
 pub(crate) fn done(out: &mut Vec<u8>, encoding: Encoding, opaque: i32) {
-    // A header without a text of anybody's fits.
+    // It always fits: the header has no text from outside.
     let _ = begin_answer(out, encoding, opaque, SUCCESS, None).finish(&[]);
 }
 

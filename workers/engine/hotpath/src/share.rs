@@ -292,8 +292,9 @@ impl Shares {
     /// Let a group begin at an offset of a queue: what consumers have of it is void. `false` if the group has no
     /// share queue there, or if this broker only acts for its master.
     ///
-    /// All share queues are owned anew, with the next lease epoch: that tells their handles apart. In SHARED mode
-    /// only this one is, by whoever gets its lease.
+    /// All share queues are then owned again, with the next lease epoch: it distinguishes their
+    /// handles from earlier ones. In SHARED mode only this one is, by the member that gets its
+    /// lease.
     ///
     /// # Errors
     /// The store refused the record; nothing changes.

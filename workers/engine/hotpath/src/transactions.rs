@@ -1,9 +1,9 @@
 //! Transactions: half messages, and the records that decide them (storage-and-ha.md 7).
 //!
-//! A half message waits in a topic of its own until its producer commits it or rolls it back. Its
+//! A half message waits in a separate topic until its producer commits it or rolls it back. Its
 //! decision is one unit of the log: the committed message, if any, and an op record. The table of what
-//! is pending is [`PendingTransactions`]: this master adds half messages and decides them here, and the
-//! dispatcher does in it all that is not ordinary.
+//! is pending is [`PendingTransactions`]. This master adds half messages and decides them here; the
+//! dispatcher does everything in the table that is not ordinary.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -128,7 +128,7 @@ impl Fixture {
         (bytes(&answers, &received), received)
     }
 
-    /// The bytes of every turn of the connections, which are told apart by their ids.
+    /// The bytes of every turn of the connections, each with the id of its connection.
     fn turns(&self, connections: &mut [Connection]) -> Vec<(u64, Vec<u8>, Option<ParkedPull>)> {
         let mut turns = Vec::new();
         while let Some(id) = self.hot.next_turn() {
@@ -595,7 +595,7 @@ fn a_pull_that_looked_before_a_message_came_looks_again_instead_of_waiting() {
         adds_delta: true,
         wake_count: fixture.hot.wake_count(),
     };
-    // Another thread appends between the look of the dispatcher and the wait, and wakes nobody.
+    // Another thread appends between the look of the dispatcher and the wait, and wakes no pull.
     fixture.append(2, b"between", 0);
 
     assert!(consumer.park(&fixture.hot, &granted, &waiting));

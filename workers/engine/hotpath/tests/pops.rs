@@ -363,7 +363,7 @@ fn what_was_acknowledged_is_not_delivered_after_a_failover_and_the_rest_is() {
     // The handle of the former master counts no more, since another delivery has begun.
     assert_eq!(fixture.ack(&mut consumer, &first[..1]), [NO_MESSAGE]);
     assert_eq!(fixture.ack(&mut consumer, &again), [FOUND, FOUND]);
-    // Whoever repeats an acknowledgement gets the same answer.
+    // A repeated acknowledgement gets the same answer.
     assert_eq!(fixture.ack(&mut consumer, &again), [FOUND, FOUND]);
 }
 
@@ -379,7 +379,7 @@ fn o13_an_accept_whose_acquisition_was_lost_in_a_crash_counts() {
 
     let fixture = fixture.fail_over();
     let mut consumer = fixture.connect();
-    // Even before anybody asks the new master for messages.
+    // Even before a consumer asks the new master for messages.
     assert_eq!(fixture.ack(&mut consumer, &first[1..]), [FOUND]);
     fixture.begin("g");
     fixture.grant(None);
@@ -398,7 +398,7 @@ fn o12_a_message_whose_time_is_over_goes_to_another_consumer_with_its_count() {
     assert!(fixture.pop(&mut consumer, 32).is_empty());
 
     fixture.elapsed_ms += INVISIBLE_MS;
-    // Late, but nobody else has the message.
+    // Late, but no other consumer has the message.
     assert_eq!(fixture.ack(&mut consumer, &first[..1]), [FOUND]);
     let again = fixture.pop(&mut consumer, 32);
 
@@ -723,7 +723,7 @@ fn a_snapshot_whose_last_message_is_refused_is_written_again() {
         ..shares.finished(name).unwrap()
     };
     (shares.take_over(&fixture.store, config, name, &part, NOW_MS)).unwrap();
-    // The state of the second queue is a message of its own, of 82 KB.
+    // The state of the second queue is a separate message, of 82 KB.
     let fixture = fixture.reopen(false, 64 << 10);
     let (shares, config) = (&fixture.hot.shares, fixture.hot.config());
 
@@ -926,7 +926,8 @@ fn o54_a_reset_of_one_queue_keeps_no_message_of_another_queue_from_its_end() {
         (fixture.hot.shares).reset(&fixture.store, config, ("Orders", 1, "g"), 0, NOW_MS);
     assert!(is_reset.unwrap());
 
-    // Nobody has asked since: the broker looks for dead messages, and an operator for those in flight.
+    // No consumer has asked since: the broker looks for dead messages, and an operator for those
+    // in flight.
     fixture.elapsed_ms += INVISIBLE_MS;
     assert!(fixture.hot.shares.dead(fixture.elapsed_ms, 10).is_empty());
     let held = fixture

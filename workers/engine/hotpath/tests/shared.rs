@@ -412,7 +412,8 @@ fn a_proposal_whose_outcome_is_unknown_is_withdrawn_before_its_messages_come_aga
     }
 }
 
-/// Its replica leads by the time when it gives up: nobody else knows that no consumer has the message.
+/// The replica leads by the time when it gives the proposal up: no other member knows that no
+/// consumer has the message.
 #[test]
 fn a_proposal_is_withdrawn_by_the_next_master_as_well() {
     let group = Group::new();
@@ -637,7 +638,8 @@ fn o24_a_wall_clock_that_jumps_makes_no_second_owner() {
     }
 }
 
-/// Q12: nobody ends a delivery of a share queue without an owner, so each member sees a reason to own it.
+/// Q12: no member ends a delivery of a share queue without an owner, so each member sees a reason
+/// to own it.
 #[test]
 fn a_delivery_that_is_overdue_is_a_reason_to_own_its_share_queue() {
     let mut group = Group::new();
@@ -938,7 +940,7 @@ fn an_answer_has_messages_of_share_queues_with_one_tag() {
 
 /// Q83: in PRIMARY mode nothing says who has a message; after the change the lane does.
 #[test]
-fn after_a_change_of_the_mode_nobody_owns_and_what_consumers_had_comes_again() {
+fn after_a_change_of_the_mode_no_member_owns_and_what_consumers_had_comes_again() {
     let group = Group::in_mode(false);
     group.append(0, b"a");
     let mut consumer = Group::connect(group.master());
@@ -1004,7 +1006,7 @@ fn a_change_of_the_mode_that_the_store_refused_hides_no_message() {
     assert_eq!(bodies(&again), [b"a"]);
 }
 
-/// Q66: the state is that of the records, whoever reads them, and wherever they begin.
+/// Q66: the state is that of the records, no matter which member reads them, or from where.
 #[test]
 fn oi_7_members_have_the_same_state_at_the_same_position() {
     for seed in 0..20 {
@@ -1131,7 +1133,7 @@ fn only_final_answers_of_the_sequencer_are_given_on() {
     let group = Group::new();
     let mut client = Group::connect(group.replica());
     group.replica().hot.set_link(SEQUENCER, true);
-    let message = message_of_nobody();
+    let message = message_with_a_void_handle();
     let (_, mut received) = group.ask(group.replica(), &mut client, &ack(&message));
     let (asked, request) = forwarded(&mut received);
     let answer = |code| Command {
@@ -1266,7 +1268,7 @@ fn a_request_that_no_member_would_read_is_left_to_the_dispatcher() {
     assert!(is_left(&with(limits::EXT_COUNT_MAX, 1)));
     assert!(!is_left(&with(0, size - 1_000)));
     assert!(is_left(&with(0, size)));
-    let mut finished = commands(&ack(&message_of_nobody())).remove(0);
+    let mut finished = commands(&ack(&message_with_a_void_handle())).remove(0);
     assert!(!is_left(&finished));
     let name = "a".repeat(limits::HEADER_SIZE_MAX - again(&finished).len());
     let handle = finished.ext["extraInfo"].replace("broker-a", &name);
@@ -1295,7 +1297,7 @@ fn requests_are_left_to_the_dispatcher_without_a_connection_to_the_member() {
 }
 
 /// A message with a void handle.
-fn message_of_nobody() -> Popped {
+fn message_with_a_void_handle() -> Popped {
     Popped {
         body: Vec::new(),
         queue_id: 0,
@@ -1371,7 +1373,7 @@ fn o34_a_record_that_was_written_damaged_is_left_out_by_each_member_and_the_lane
     let found = group.pop(group.replica(), &mut connection, 1);
     assert_eq!(bodies(&found), [b"0"]);
     assert_eq!(group.ack(&mut connection, &found[0]), 0);
-    // OI-7: a member that reads the lane anew has the same state, and so has the next master.
+    // OI-7: a new member that reads the lane has the same state, and so has the next master.
     let late = follower(&group);
     let next = hot_path(10);
     (next.shares).lead(&group.store, reigning(4, true)).unwrap();

@@ -13,7 +13,7 @@ pub const HELD_BYTES_MAX: usize = 4 << 20;
 /// One connected client.
 #[derive(Debug)]
 pub struct Client {
-    /// Tells it from all others of the broker, as `Connection::id` does.
+    /// No other client of the broker has this id, which is also `Connection::id`.
     pub id: u64,
     /// Its address.
     pub peer: SocketAddr,

@@ -123,7 +123,7 @@ impl Clients {
         }
     }
 
-    /// Serve nobody from now on, until [`resume`](Self::resume), which follows soon.
+    /// Serve no client from now on, until [`resume`](Self::resume), which follows soon.
     pub fn pause(&self) {
         self.mail.pause();
     }

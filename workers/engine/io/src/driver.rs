@@ -246,7 +246,7 @@ impl<A: HotAccess> Driver<A> {
         let has_rest = !peer.input.is_empty();
         let reads = may_serve && !has_rest && !peer.has_ended && !peer.has_turn;
         peer.watch(&self.poll, reads);
-        // Nobody says of a broken connection that there is more to read.
+        // The system does not report that a broken connection has more to read.
         let is_due = has_rest || (peer.is_broken() && !peer.has_ended);
         if may_serve && is_due {
             self.give_turn(id);

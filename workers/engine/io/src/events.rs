@@ -11,7 +11,7 @@ use crate::client::Client;
 /// One thing that happened to a client.
 #[derive(Debug)]
 pub struct Event {
-    /// Whom it concerns, by [`Client::id`].
+    /// The client that it concerns, by [`Client::id`].
     pub client: u64,
     /// What happened.
     pub what: What,

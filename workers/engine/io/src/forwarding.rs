@@ -150,7 +150,7 @@ impl<A: HotAccess> Driver<A> {
             answered.note(request);
             let has_left = peers.get(&client).is_none_or(|peer| peer.has_left());
             if has_left && request.has_messages(answer) {
-                // Nobody would get the messages before their time is over.
+                // Otherwise no consumer gets the messages until their time is over.
                 if let Some(asked) = request.request() {
                     let (asked, answer) = (Box::new(asked), Box::new(answer.command()));
                     let what = What::Unclaimed(member, asked, answer);

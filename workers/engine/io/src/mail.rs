@@ -189,7 +189,7 @@ impl Mail {
         self.forwarded.load(Ordering::SeqCst)
     }
 
-    /// Begin a turn of a client, once nobody has the thread pause.
+    /// Begin a turn of a client, once all pauses are over.
     pub(crate) fn begin_turn(&self) -> MutexGuard<'_, usize> {
         let mut pause_count = self.turn.lock();
         while *pause_count > 0 {

@@ -206,7 +206,7 @@ impl Peer {
         };
         self.watched = wanted;
         if let Err(failure) = outcome {
-            // Nobody would hear of it any more.
+            // The system would report nothing of the socket any more.
             self.has_ended = true;
             self.break_off(failure);
         }

@@ -375,7 +375,7 @@ fn requests_of_a_lost_connection_are_left_to_the_owner_of_the_thread() {
     assert_eq!(opaque, 1);
     // It is reported before the requests.
     assert!(lost_link(&heard));
-    // Until the connection is to be made again, nobody asks for one.
+    // Until `retire_link`, the owner is not asked for another connection.
     client.write(&ack(2));
     let (opaque, heard) = replica.hear_request();
     assert_eq!((opaque, lacks_link(&heard)), (2, false));

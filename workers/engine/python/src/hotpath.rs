@@ -268,7 +268,7 @@ pub(crate) fn turn_time_limits_ms() -> [u32; hotpath::TURN_TIME_LIMITS_MS.len()]
     hotpath::TURN_TIME_LIMITS_MS
 }
 
-/// Tell this process from others: its id, and when it made its hot path.
+/// What distinguishes this process from others: its id, and when it made its hot path.
 fn seed() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)

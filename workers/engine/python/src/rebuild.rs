@@ -1,4 +1,4 @@
-//! Making queues and index anew, for tools.
+//! Rebuilding queues and index, for tools.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use regent_commitlog::{self as commitlog, RebuildParts, StoreConfig, StoreError}
 use crate::error::{Failure, detached};
 use crate::store::crc_property_of;
 
-/// What was made anew.
+/// What was rebuilt.
 #[pyclass(frozen, get_all, module = "regent_engine")]
 pub(crate) struct Rebuilt {
     queues: Vec<(String, i32, u64, u64)>,

@@ -105,8 +105,8 @@ impl MasterLink {
         detached(py, || self.sending.pump(confirmed))
     }
 
-    #[pyo3(signature = (confirmed, *, is_due))]
-    fn tell(&self, py: Python<'_>, confirmed: u64, is_due: bool) -> PyResult<()> {
+    #[pyo3(name = "tell", signature = (confirmed, *, is_due))]
+    fn send_confirmed(&self, py: Python<'_>, confirmed: u64, is_due: bool) -> PyResult<()> {
         detached(py, || self.sending.send_confirmed(confirmed, is_due))
     }
 
@@ -313,7 +313,8 @@ impl LogCopy {
 }
 
 impl Drop for LogCopy {
-    /// Who drops it has the interpreter lock, for which others wait whom the thread waits for.
+    /// The caller has the interpreter lock, which `stop` releases: the thread of the copy may wait
+    /// for threads that wait for this lock.
     fn drop(&mut self) {
         Python::attach(|py| self.stop(py));
     }

@@ -66,10 +66,10 @@ impl SharedStore {
         }
     }
 
-    /// Take a search by key to its end on a thread that does not have the interpreter lock, or until
-    /// a further record would exceed `size_max` bytes.
+    /// Take a search by key to its end, or until a further record would exceed `size_max` bytes.
+    /// The calling thread must not have the interpreter lock.
     ///
-    /// The store is free between two turns, so that whoever wants it alone waits for one turn only.
+    /// The store is free between two turns: work that needs it alone waits for one turn only.
     pub(crate) fn search_detached(
         &self,
         mut search: commitlog::KeySearch<'_>,
@@ -145,9 +145,9 @@ impl SharedStore {
         })
     }
 
-    /// Close the store and let its directory go, once the work in it is done.
+    /// Close the store and release its directory, once the work in it is done.
     ///
-    /// The directory is let go after a failure too: the next opening recovers what it holds.
+    /// The directory is released after a failure too: the next opening recovers what it holds.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
             let mut held = self.store.write();

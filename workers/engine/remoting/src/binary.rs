@@ -1,16 +1,17 @@
 //! The ROCKETMQ header (remoting.md 1.3).
 //!
-//! | offset | size | field |
-//! |---|---|---|
-//! | 0 | 2 | code, signed |
-//! | 2 | 1 | language |
-//! | 3 | 2 | version, signed |
-//! | 5 | 4 | opaque |
-//! | 9 | 4 | flag |
-//! | 13 | 4 | size r of the remark |
-//! | 17 | r | remark |
-//! | 17 + r | 4 | size e of the ext entries |
-//! | 21 + r | e | entries: key size (2), key, value size (4), value |
+//! ```text
+//! offset  size  field
+//! 0       2     code, signed
+//! 2       1     language
+//! 3       2     version, signed
+//! 5       4     opaque
+//! 9       4     flag
+//! 13      4     size r of the remark
+//! 17      r     remark
+//! 17 + r  4     size e of the ext entries
+//! 21 + r  e     entries: key size (2), key, value size (4), value
+//! ```
 
 use crate::error::HeaderError;
 use crate::header::{ExtSink, Header};

@@ -1,4 +1,4 @@
-//! A command that owns its parts, for whoever keeps it longer than its frame.
+//! A command that owns its parts, for a caller that keeps it longer than its frame.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ impl Command {
         self.flag & FLAG_RESPONSE != 0
     }
 
-    /// Whether nobody waits for an answer.
+    /// Whether the sender waits for no answer.
     #[must_use]
     pub fn is_oneway(&self) -> bool {
         self.flag & FLAG_ONEWAY != 0

@@ -1,11 +1,12 @@
 //! Cutting a byte stream into frames (remoting.md 1.1).
 //!
-//! | offset | size | content |
-//! |---|---|---|
-//! | 0 | 4 | length L of what follows |
-//! | 4 | 4 | top byte: encoding; the rest: header length H |
-//! | 8 | H | header |
-//! | 8 + H | L - 4 - H | body |
+//! ```text
+//! offset  size       content
+//! 0       4          length L of what follows
+//! 4       4          top byte: encoding; the rest: header length H
+//! 8       H          header
+//! 8 + H   L - 4 - H  body
+//! ```
 
 use crate::error::FrameError;
 use crate::header::Encoding;

@@ -7,7 +7,7 @@ use crate::{binary, json};
 
 /// Bit 0 of `flag`: this is an answer.
 pub const FLAG_RESPONSE: i32 = 1;
-/// Bit 1 of `flag`: nobody waits for an answer.
+/// Bit 1 of `flag`: the sender waits for no answer.
 pub const FLAG_ONEWAY: i32 = 2;
 
 /// How a header is written: the top byte of its length.
@@ -77,7 +77,7 @@ impl Header<'_> {
         self.flag & FLAG_RESPONSE != 0
     }
 
-    /// Whether nobody waits for an answer.
+    /// Whether the sender waits for no answer.
     #[must_use]
     pub fn is_oneway(&self) -> bool {
         self.flag & FLAG_ONEWAY != 0

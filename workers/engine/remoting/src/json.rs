@@ -32,7 +32,7 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     fn skip_space(&mut self) {
-        // Hardly any header has space; one comparison tells.
+        // Hardly any header has space; one comparison shows that.
         if self.peek().is_some_and(|byte| byte <= b' ') {
             self.skip_some_space();
         }

@@ -3,8 +3,9 @@
 /// The largest frame, length field included (`com.rocketmq.remoting.frameMaxLength`).
 pub const FRAME_SIZE_MAX_DEFAULT: usize = 16 * 1024 * 1024;
 
-/// The largest header we read of whoever connects. Stock allows a whole frame of it; 1 MiB holds the largest legal property
-/// string (32 767 bytes) even when JSON writes each byte as a six-byte escape.
+/// The largest header that we read from any sender. Stock allows a header of a whole frame. 1 MiB
+/// holds the largest legal property string (32 767 bytes), even when JSON writes each byte as a
+/// six-byte escape.
 pub const HEADER_SIZE_MAX: usize = 1024 * 1024;
 
 /// The most entries of `extFields`.

@@ -1,5 +1,5 @@
 //! The properties of a message as a header carries them: a JSON string whose separators are
-//! escaped. Resolving them and telling the pairs apart is one pass.
+//! escaped. One pass resolves the escapes and separates the pairs.
 
 use crate::properties::{NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR, pairs};
 use crate::swar::string_stops;
@@ -68,9 +68,9 @@ impl PropertyString {
         }
     }
 
-    /// Read the inside of a JSON string up to the quote that ends it, with which the returned rest
-    /// begins. `None`, with nothing of use left here, when it is malformed, or is written in a way
-    /// that hardly any producer's is; whoever must know scans it otherwise.
+    /// Read the inside of a JSON string up to the quote that ends it. The returned rest begins with
+    /// that quote. `None` if the string is malformed, or is written in a way that hardly any
+    /// producer uses: then nothing of use is left here, and the caller scans the string otherwise.
     #[inline]
     pub fn read<'h>(&mut self, json: &'h [u8]) -> Option<&'h [u8]> {
         let Self {
@@ -140,7 +140,7 @@ impl PropertyString {
         std::mem::swap(&mut self.bytes, other);
     }
 
-    /// Its pairs, as [`pairs`] tells them apart.
+    /// Its pairs, as [`pairs`] gives them.
     pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let (found, searched) = if self.is_searched {
             (&[][..], &self.bytes[..])

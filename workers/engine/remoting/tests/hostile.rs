@@ -1,4 +1,4 @@
-//! Broken frames: each is an error of its own, and none harms what came before it.
+//! Broken frames: each is a separate error, and none harms what came before it.
 
 #![allow(clippy::unwrap_used)]
 

@@ -11,7 +11,7 @@ const TAG_COUNT: u64 = 998;
 pub struct Delivery {
     /// When the owner handed the message out. It rises with each delivery of a share queue.
     pub pop_time_ms: i64,
-    /// Tells owners apart that chose the same time: from the lease epoch, or [`ORDERED_TAG`].
+    /// Distinguishes owners that chose the same time: from the lease epoch, or [`ORDERED_TAG`].
     pub tag: u16,
 }
 
@@ -136,7 +136,7 @@ pub fn judge(entry: Entry, act: Act, delivery: Delivery) -> Verdict {
         (Entry::Acquired { .. } | Entry::Available { .. }, Act::Renew) => Verdict::Stale,
         (Entry::Acquired { .. }, _) => Verdict::Stale,
         (Entry::Available { .. }, Act::Release) => Verdict::Void,
-        // Late, or of a delivery that a crash has forgotten: nobody else has the message.
+        // Late, or of a delivery that a crash has forgotten: no other consumer has the message.
         (Entry::Available { last, .. }, Act::Accept | Act::Reject) => {
             if last.is_none_or(|last| last == delivery) {
                 Verdict::Done
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_accept_is_done_while_nobody_else_has_the_message() {
+    fn an_accept_is_done_while_no_other_consumer_has_the_message() {
         use Verdict::{Done, Stale, Void};
 
         assert_row(Act::Accept, [Done, Done, Done, Stale, Void]);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_tells_the_latest_epoch_that_has_it() {
+    fn a_tag_gives_the_latest_epoch_that_has_it() {
         for (current, epoch) in [(5, 5), (5, 3), (1500, 1400), (2000, 1003), (0, 0)] {
             let delivery = Delivery {
                 pop_time_ms: 0,

@@ -5,10 +5,10 @@
 //! same records give the same state on each member. A broker that decides asks [`Lane::judge`] first, with the
 //! state that the records before it made; [`Lane::apply`] decides by the same function.
 //!
-//! It is the one interface between broker and cluster (Q1). It knows no connection and no request (Q65), and a
-//! replay gives the same state under another clock or configuration (Q66), so that only the
-//! store can make members differ (Q38). Who hands messages out, and in which
-//! order, is not decided here: owners may choose differently (Q63, Q64).
+//! It is the one interface between broker and cluster (Q1). It knows no connection and no request
+//! (Q65). A replay gives the same state under another clock or configuration (Q66), so that only
+//! the store can make members differ (Q38). Which member hands messages out, and in which order, is
+//! not decided here: owners may choose differently (Q63, Q64).
 
 #![deny(unsafe_code)]
 #![warn(clippy::pedantic)]

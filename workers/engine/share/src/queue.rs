@@ -35,7 +35,7 @@ pub struct Snapshot {
     pub runs: Vec<SnapshotRun>,
     /// Handles up to this time are void: the share queue was made or reset then. 0 if that is not known.
     pub reset_pop_time_ms: i64,
-    /// The broker id of the owner; `None` where nobody else may be it, as in PRIMARY mode.
+    /// The broker id of the owner; `None` where no other broker may own it, as in PRIMARY mode.
     pub owner: Option<u64>,
 }
 
@@ -155,7 +155,7 @@ impl ShareQueue {
         self.is_owned
     }
 
-    /// The broker id of the owner; `None` if nobody owns it, or if its last snapshot does not say so.
+    /// The broker id of the owner; `None` without one, or if the last snapshot does not name it.
     #[must_use]
     pub fn owner(&self) -> Option<u64> {
         self.owner.filter(|_| self.is_owned)
@@ -649,7 +649,7 @@ mod tests {
         assert_eq!((queue.entry(0), queue.entry(1).count()), (Entry::NEW, 1));
         assert!(queue.is_finished(2));
         assert_eq!(queue.ready(0, 2).collect::<Vec<_>>(), [0, 1]);
-        // Nobody else has the message of the first delivery.
+        // No other consumer has the message of the first delivery.
         assert_eq!(queue.judge(1, Act::Accept, delivery(1000)), Verdict::Done);
         assert!(!queue.undo(delivery(1001)));
     }

@@ -5,8 +5,9 @@
 //! 14 sqId u64 | 22 leaseEpoch u64 | 30 fields, each with its length as u32 before it
 //! ```
 //! Version and size come first (Q76). All big-endian. The checksum is of the whole record but for itself. New fields are added behind the
-//! others, and older readers leave them out: what a version has never changes (Q74). The version of a record is the one that
-//! added its type (`types.rs`, Q73), so a reader of an older version leaves it out by its size.
+//! others, and older readers leave them out: what a version has never changes (Q74). The version of
+//! a record is the version that added its type (`types.rs`, Q73). A reader of an older version
+//! leaves the record out by its size.
 
 use std::fmt;
 

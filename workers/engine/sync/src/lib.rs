@@ -29,6 +29,6 @@ pub use std::{
     thread, thread_local,
 };
 
-/// Whether a test chooses whose turn it is. Nobody may wait for the system then: the thread that it waits
-/// for would get no turn.
+/// Whether a test chooses whose turn it is. No thread may wait in the system then: the thread that
+/// it waits for would get no turn.
 pub const IS_SCHEDULED: bool = cfg!(feature = "schedules");

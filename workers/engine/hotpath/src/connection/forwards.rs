@@ -147,7 +147,8 @@ fn owners(reign: &Reign, request: &PopRequest<'_>, granted: &Granted) -> Owners 
         .map(|owner| (owner, false))
         .chain(of_retries.map(|owner| (owner, true)))
     {
-        // The keeper takes queues of retry topics without an owner, whoever has the others.
+        // The lease keeper takes queues of retry topics without an owner, no matter which member
+        // owns the others.
         are_own &= owner == own || (is_retry && owner.is_none());
         is_one &= *first.get_or_insert(owner) == owner;
     }

@@ -48,7 +48,7 @@ pub struct WaitingPull<'a> {
 }
 
 impl Connection {
-    /// Tells the connection from all others of the broker, as [`HotPath::next_turn`] does.
+    /// No other connection of the broker has this id. [`HotPath::next_turn`] returns it.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id

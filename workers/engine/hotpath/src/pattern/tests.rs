@@ -137,7 +137,7 @@ fn a_key_that_stands_elsewhere_makes_no_pattern() {
 }
 
 #[test]
-fn patterns_that_nobody_follows_become_rare() {
+fn patterns_that_no_header_follows_become_rare() {
     let mut patterns = SendPatterns::default();
     let mut made_count = 0;
     for number in 0..10_000 {

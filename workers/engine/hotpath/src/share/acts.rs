@@ -47,7 +47,7 @@ pub enum Change {
 /// What a message has to be for the broker to give it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Former {
-    /// Anything, as its consumer wants: whoever has it.
+    /// Any message, no matter which consumer has it: its consumer asks for this.
     Any,
     /// With no consumer since this delivery.
     Delivery(Delivery),
@@ -252,10 +252,11 @@ impl Shares {
         Ok(queues)
     }
 
-    /// Undo deliveries whose answer was never given: the messages can be delivered at once, and the deliveries do
-    /// not count; in SHARED mode they do. Returns the queues of the messages.
+    /// Undo deliveries whose answer was never given: the messages can be delivered at once, and the
+    /// deliveries do not count, except in SHARED mode. Returns the queues of the messages.
     ///
-    /// Nothing happens to messages that are finished or delivered anew since, nor in the reign of another master.
+    /// Nothing happens to messages that were finished or delivered again since, nor in the reign of
+    /// another master.
     ///
     /// # Errors
     /// The store refused a record that SHARED mode needs: some of the messages are hidden until their deadline.
@@ -518,7 +519,7 @@ impl Reign {
         wired.map_or(0, |wired| wired.queue.window_left())
     }
 
-    /// What to say to a wish. Nobody can have a message that readers do not see.
+    /// The verdict on a wish. No consumer can have a message that readers do not see.
     fn judge(&self, store: &Store, wish: &Wish) -> Verdict {
         let Some(wired) = self.lane.get(wish.sq_id) else {
             return Verdict::Stale;

@@ -180,8 +180,8 @@ impl Shares {
         wanted.find(|offset| *offset < segment.logical_start && is_unread(offset))
     }
 
-    /// Give the share queues of logical queues away (UNOWN), whoever owns them next. Returns whether there were
-    /// any. From then on the topic is known as a static one.
+    /// Give the share queues of logical queues away (UNOWN), no matter which broker group owns them
+    /// next. Returns whether there were any. From then on the topic is known as a static one.
     ///
     /// # Errors
     /// The store refused the records. No message is delivered or finished until they are owned again.
@@ -325,8 +325,8 @@ impl Reign {
         self.older.remove(&sq_id);
     }
 
-    /// Make the lease epoch of this reign later than that of each share queue to be owned, or of its state. All
-    /// others are owned anew then: one epoch tells their handles apart.
+    /// Make the lease epoch of this reign later than that of each share queue to be owned, or of
+    /// its state. All others are then owned again, since the handles of all have one epoch.
     pub(super) fn outrun(&mut self, (topic, group): (&str, &str), beginnings: &[Beginning]) {
         let mut last = 0;
         for beginning in beginnings {

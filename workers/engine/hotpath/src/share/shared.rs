@@ -39,7 +39,8 @@ pub(super) struct Lease {
     ends_ms: i64,
 }
 
-/// No two proposals of a process have one number: the outcome of one may come when the replica follows anew.
+/// No two proposals of a process have the same number: the outcome of a proposal may come when the
+/// replica has begun to follow again.
 fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -92,7 +93,7 @@ pub struct Seen {
     pub group: String,
     /// The lease epoch of the last owner.
     pub epoch: u64,
-    /// The broker id of the owner; `None` if nobody owns it.
+    /// The broker id of the owner; `None` without one.
     pub owner: Option<u64>,
     /// Whether a message can be delivered now. The owner has to end an overdue delivery before: without one it is
     /// a reason to own the share queue.
@@ -150,8 +151,9 @@ impl Shares {
         }
     }
 
-    /// Serve a topic in SHARED mode from now on, or in PRIMARY mode. The master says so in the lane: nobody owns
-    /// the share queues then, and what consumers have is delivered again. Returns whether it wrote that.
+    /// Serve a topic in SHARED mode from now on, or in PRIMARY mode. The master says so in the
+    /// lane: the share queues then have no owner, and what consumers have is delivered again.
+    /// Returns whether it wrote that.
     ///
     /// # Errors
     /// The store refused the records: some of the share queues have the former owner still.
@@ -231,8 +233,8 @@ impl Shares {
         self.reign().as_ref()?.owner(topic, queue_id, group)
     }
 
-    /// Hand out messages of a share queue that the lane says is owned here, by this lease epoch, until a time of the
-    /// clock that is never set. `false` if the lane says otherwise.
+    /// Hand out messages of a share queue until a time of the clock that is never set. `false` if
+    /// the lane does not say that the share queue is owned here, by this lease epoch.
     pub fn serve(
         &self,
         (topic, queue_id, group): (&str, i32, &str),
@@ -657,7 +659,7 @@ impl Reign {
         following.is_some_and(|following| following.ranges(sq_id).next().is_some())
     }
 
-    /// The first offset that nobody was handed, nor is about to be.
+    /// The first offset behind all that were handed out or left out, or are about to be.
     pub(crate) fn new_from(&self, sq_id: u64) -> u64 {
         let known = self.lane.get(sq_id).map_or(0, |wired| wired.queue.end());
         let following = self.following.iter();
@@ -726,9 +728,11 @@ impl Reign {
             .for_each(|sq_id| self.lane.drop_acquisitions(sq_id));
     }
 
-    /// Say in the lane that nobody owns the share queues of a topic, nor has any message.
+    /// Say in the lane that the share queues of a topic have no owner, and no consumer has a
+    /// message.
     ///
-    /// Here it is so even if the store refuses the records: by the clock of the other mode, no delivery would end.
+    /// On this broker that holds even if the store refuses the records: by the clock of the other
+    /// mode, no delivery would end.
     fn begin_mode(
         &mut self,
         store: &Store,
@@ -842,7 +846,7 @@ impl Reign {
         queues
     }
 
-    /// Apply what readers see of the lane. A lane that begins behind what is known is read anew.
+    /// Apply what readers see of the lane. A lane that does not continue what is known is replayed.
     fn catch_up(&mut self, store: &Store) -> Result<Vec<(String, i32)>, StoreError> {
         let topic = self.topic.to_string();
         let (low, end) = store.queue_offsets(&topic, LANE).unwrap_or_default();

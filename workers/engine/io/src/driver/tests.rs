@@ -1,4 +1,4 @@
-//! Turns of the loop, one by one: who is served before whom.
+//! Turns of the loop, one by one: in which order clients are served.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

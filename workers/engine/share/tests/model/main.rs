@@ -22,7 +22,7 @@ pub(crate) struct Rules {
     fences: bool,
     /// A client hears of its completion once the record is confirmed (Q13).
     awaits_confirmation: bool,
-    /// An accept counts while nobody else has the message (queue-ownership.md 4.5).
+    /// An accept counts while no other consumer has the message (queue-ownership.md 4.5).
     accepts_late: bool,
 }
 

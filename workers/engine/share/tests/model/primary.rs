@@ -40,7 +40,7 @@ pub(crate) struct State {
     held: Vec<Held>,
     /// Messages whose completion a client has heard of.
     completed: [bool; MESSAGE_COUNT as usize],
-    /// Messages whose accept came while nobody else had them: the length of the log then.
+    /// Messages whose accept came while no other consumer had them: the length of the log then.
     in_time: [Option<usize>; MESSAGE_COUNT as usize],
     failover_count: u8,
     renewal_count: u8,

@@ -1,4 +1,5 @@
-//! SHARED mode with acquisitions in the log: owners by lease, of whom one may be paused and not know better.
+//! SHARED mode with acquisitions in the log: members own the queue by lease. A paused owner may not
+//! know that its lease is over.
 
 use std::hash::Hash;
 
@@ -49,7 +50,7 @@ pub(crate) struct State {
     epoch: u64,
     held: Vec<Held>,
     is_completed: bool,
-    /// The accept came while nobody else had the message: the length of the log then.
+    /// The accept came while no other consumer had the message: the length of the log then.
     in_time: Option<usize>,
     cut_count: u8,
 }
