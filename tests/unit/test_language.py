@@ -151,7 +151,7 @@ QUOTING = {Path(__file__), OF_EARLIER_VERSIONS}
 
 @pytest.mark.parametrize("root", ["backend", "workers", "migrations", "tests"])
 def test_docstrings_comments_and_names_of_code_are_plain(root):
-    paths = list((ROOT / root).rglob("*.py"))
+    paths = [*(ROOT / root).rglob("*.py"), *(ROOT / root).rglob("*.pyi")]
 
     assert len(paths) > 10
     assert [one for path in paths if path not in QUOTING for one in faults_of_code(path)] == []

@@ -166,7 +166,7 @@ class ReplicaSession(asyncio.Protocol):
             return
         self._count(watcher, link)
         try:
-            link.tell(watcher.published_position, is_due=is_due)
+            link.send_confirmed(watcher.published_position, is_due=is_due)
         except (OSError, ProtocolError, StoreError) as error:
             self._break_off(error)
 

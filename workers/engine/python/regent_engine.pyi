@@ -237,7 +237,7 @@ class PropertyFilter:
             ValueError: stock would refuse it, or it is longer or deeper than the engine takes.
         """
     def matches(self, properties: bytes) -> bool:
-        """Tell whether a message with this property string passes."""
+        """Return whether a message with this property string passes."""
 
 @final
 class ReadResult:
@@ -420,8 +420,8 @@ class Store:
         With the `crc_property` "verified" every record ends in a checksum of all of it, and those
         checksums are verified: a wrong bit in a header is found, too. With "required" a record
         without one counts as damaged, besides.
-        With the `flush_mode` "sync" blocks of the log are written before records are, so that no
-        flush waits for a commit of the file system's journal.
+        With the `flush_mode` "sync" blocks of the log are written before records are. So no flush
+        waits for a commit of the file system's journal.
         Reads from more than `hot_size_bytes` behind the end of the log are smaller, 8 messages and
         64 KiB, and leave at most `cold_cache_bytes` of it in memory, all of them together.
         """
@@ -497,11 +497,11 @@ class Store:
     def held_record(self, log_position: int) -> bytes | None:
         """Give `record`, whether or not readers see it."""
     def copied_ends(self, topic: str, log_position: int) -> list[tuple[int, int]]:
-        """Tell how far a topic's queues were copied elsewhere by the records from a position on.
+        """List how far the records from a position on copied a topic's queues to another topic.
 
         Readers may see them or not. A copy has its message's log position as its
-        `prepared_transaction_offset`. Given are queue ids, and the offset behind the last message
-        of each that a copy names. A record must begin at the position.
+        `prepared_transaction_offset`. Each item is a queue id, and the offset behind the last
+        message that a copy names. A record must begin at the position.
         """
     def copied_positions(self, topic: str, log_position: int) -> list[int]:
         """List the log positions of a topic's messages that the records from a position on copy."""
@@ -510,9 +510,9 @@ class Store:
     def set_timer_progress(self, progress: tuple[int, int, int]) -> None:
         """Take over the progress of a master: for a broker that does not deliver.
 
-        A progress is the time in milliseconds of the slot that is delivered next, the log position
-        before which its messages are delivered, and a queue offset: messages from there on are not
-        covered.
+        A progress has three parts. The first is the time in milliseconds of the slot that is
+        delivered next. The second is the log position before which its messages are delivered. The
+        third is a queue offset: messages from there on are not covered.
         """
     def lead_timers(
         self, progress: tuple[int, int, int] | None, delivered: Sequence[int], now_ms: int
@@ -535,15 +535,15 @@ class Store:
     ) -> DeliveredTimers:
         """Copy messages that are due to their topics, as far as the store takes them.
 
-        A target is, for the topic and queue of a message, the queue that takes it, and the log
-        position before which messages of the topic are void. Messages without a target are held,
+        A target belongs to the topic and queue of a message. It is the queue that takes the
+        message, and the log position before which messages of the topic are void. Messages without a target are held,
         and others pass them; or else they hold up all that follow. Messages at the positions that
         are gone need no copy. Without targets nothing is appended.
         """
     def flush_timers(self, now_ms: int) -> None:
         """Write wheel, timer log and checkpoint to the disk, if they have changed."""
     def timer_progress(self) -> tuple[tuple[int, int, int], bool] | None:
-        """Tell how far the deliveries are, and whether that covers all of them.
+        """Return the progress of the deliveries, and whether it covers all of them.
 
         While messages are held there is no other progress than the last one: None.
         """
@@ -557,7 +557,7 @@ class Store:
         """Count the messages in the slot of a time."""
     @property
     def has_timers_of_stock(self) -> bool:
-        """Whether stock wrote the files of timers: no record of the log tells their progress."""
+        """Whether stock wrote the files of timers: no record of the log has their progress."""
     def timer_checkpoint(self) -> bytes | None:
         """Give the seven integers of `config/timercheck`, if there is one."""
     def offset_by_time(
@@ -595,7 +595,7 @@ class Store:
                 (`index_behind`); or a record is damaged.
         """
     def advance_followers(self, now_ms: int, utc_offset_s: int) -> int:
-        """Index the next piece of the log and tell how many bytes are left.
+        """Index the next piece of the log and return how many bytes are left.
 
         New files are named by the local time, which is `utc_offset_s` ahead of UTC.
         """
@@ -714,7 +714,7 @@ class Store:
         """Begin with the segment that ends where the log begins; drop what was begun before."""
 
     def restart_followers(self) -> None:
-        """Derive key index and timers anew, and drop a segment that was not put in front."""
+        """Derive key index and timers again, and drop a segment that was not put in front."""
 
     def empty(self) -> None:
         """Give up all that is held, durably; a copied log may then begin at any segment.
@@ -732,9 +732,9 @@ class Store:
 class Finding:
     """One thing that is wrong with a store.
 
-    `severity` is `lost` for messages that cannot be read, `blocked` for what keeps a broker from
-    starting, `derived` for what a rebuild from the log brings right, `weakened` for a safeguard
-    that is gone, `note` for what is no fault. `queue` is `topic/queue id`, or empty for all else;
+    `severity` is `lost` for messages that cannot be read, and `blocked` for what keeps a broker
+    from starting. It is `derived` for what a rebuild from the log mends, `weakened` for a safeguard
+    that is gone, and `note` for what is no fault. `queue` is `topic/queue id`, or empty for all else;
     `position` is a queue offset with a queue, else the log position it is about. `byte` is where
     in `file` it is, 0 for all of it.
     """
@@ -847,7 +847,7 @@ class Survey:
     ) -> Survey:
         """Begin a survey that counts or, by default, also compares everything with the log.
 
-        Of a store that is in use it does not tell what every such store has. With the
+        Of a store that is in use it does not report what every such store has. With the
         `crc_property` of a store that has one, a record with a wrong one is damage; without, it
         counts as a record, and a note says so.
 
@@ -883,7 +883,7 @@ class Survey:
 
 @final
 class Rebuilt:
-    """What was made anew: queues as (topic, queue id, min and max offset), and the index.
+    """The rebuilt parts: queues as (topic, queue id, min and max offset), and the index.
 
     The checkpoint is written after a clean stop only; recovery from an unclean one goes by it.
     Records whose CRC property is wrong are used unless the option is on, and counted, with the log
@@ -907,7 +907,7 @@ class Rebuilt:
 
 @final
 class Rebuild:
-    """Queues and key index of a closed store, made anew from its log beside those in use.
+    """Queues and key index of a closed store, built from its log beside those in use.
 
     Until `finish` nothing that is in use changes; the store is locked until then, or `abandon`.
     """
@@ -1004,8 +1004,8 @@ class LogReader:
 def parse_pop_handle(text: str) -> tuple[int, int, int, int, str] | None:
     """Read the handle of a delivered message; None if it is malformed.
 
-    It has the time and the tag of the delivery, for how long the message was to be hidden, what
-    handles call its topic, and the broker group.
+    The values are the time and the tag of the delivery, the time for which the message was to be
+    hidden, the name of its topic in handles, and the broker group.
     """
 
 def special_properties() -> list[str]:
@@ -1197,8 +1197,8 @@ class HotPath:
     ) -> None:
         """Name and own share queues; a new one begins at the offset that follows its queue id.
 
-        In a static topic it begins with the state of its last owner, if there is one that is
-        later than what is known here (queue-ownership.md 4.19).
+        In a static topic it begins with the state of its last owner, if that state is later than
+        the one that is known here (queue-ownership.md 4.19).
 
         Raises:
             ValueError: a state is malformed.
@@ -1478,7 +1478,7 @@ class HotPath:
 
         False if the group has no share queue there, or if this broker only acts for its master.
 
-        All share queues are missing until `begin_shares` owns them anew.
+        All share queues are missing until `begin_shares` owns them again.
 
         Raises:
             StoreError: the store refused the record, and nothing changes.
@@ -1488,7 +1488,7 @@ class HotPath:
         """Count the POPs of a group that wait at a queue, or with -1 at any queue of a topic."""
 
     def dead_shares(self, elapsed_ms: int, count_max: int) -> list[tuple[str, int, str, int, int]]:
-        """Return messages that were delivered as often as they may be, and that nobody has.
+        """Return messages that were delivered as often as they may be, and that no consumer has.
 
         Each is a topic, queue, group, offset and number of deliveries.
         """
@@ -1677,7 +1677,7 @@ class Client:
 
     @property
     def id(self) -> int:
-        """Tells it from all others of the broker."""
+        """The number of the client at this broker."""
 
     @property
     def peer(self) -> tuple[str, int]:
@@ -1762,7 +1762,7 @@ class ClientEvent:
 
     @property
     def client_id(self) -> int:
-        """Tells the client from all others."""
+        """The number of the client at this broker."""
 
     @property
     def opened(self) -> Client | None:
@@ -1856,7 +1856,7 @@ class Connection:
 
     @property
     def id(self) -> int:
-        """Tells the connection from all others, as `HotPath.next_turn` does."""
+        """The number of the connection, which `HotPath.next_turn` gives too."""
 
     def park(
         self,
@@ -1892,8 +1892,8 @@ class Connection:
     ) -> tuple[bool, Received]:
         """Answer a checked POP, or have it wait; False if it is left.
 
-        It is left if its share queues have no names in this reign, or if its messages are on the
-        disk alone and it must not wait for them. The `socket` is as of `receive`.
+        It is left if its share queues have no names in this reign. It is also left if its messages
+        are on the disk alone and it must not wait for them. The `socket` is as of `receive`.
 
         Raises:
             StoreError: as of `receive`.
@@ -2253,8 +2253,8 @@ class Received:
 class MasterLink:
     """A master's end of the connection to one replica (storage-and-ha.md 9.3).
 
-    It writes to the socket itself: in the turn of its caller what was just appended, on a thread of
-    its own what is more than one transfer, or what the socket has no room for. Nothing here waits
+    It writes to the socket itself. The turn of its caller sends what was just appended. A separate
+    thread sends what is more than one transfer, or what the socket has no room for. Nothing here waits
     for the socket or the disk. Methods raise ProtocolError when the replica breaks the protocol or
     needs what the log does not hold, ConnectionError when the connection is broken, and StoreError;
     the connection must then be closed.
@@ -2277,10 +2277,10 @@ class MasterLink:
         """
 
     def pump(self, confirmed: int) -> None:
-        """Send what the log has grown by, which tells up to where it is confirmed."""
+        """Send what the log has grown by, and up to where it is confirmed."""
 
-    def tell(self, confirmed: int, *, is_due: bool) -> None:
-        """Tell up to where the log is confirmed if that is news, or `is_due` to show life."""
+    def send_confirmed(self, confirmed: int, *, is_due: bool) -> None:
+        """Send up to where the log is confirmed if that is news, or `is_due` to show life."""
 
     def set_rate(self, rate: int) -> None:
         """Limit how fast a backlog is sent, in bytes a second beyond the growth; 0 is no limit."""
@@ -2344,14 +2344,14 @@ class ReplicaLink:
         """
 
     def common_end(self) -> int | None:
-        """Return up to where this log is the master's, None when nothing tells.
+        """Return up to where this log is the master's; None if that is unknown.
 
         Raises:
             ValueError: the master has not greeted.
         """
 
     def is_known(self) -> bool:
-        """Tell whether the master knows of the epoch that wrote the end of this log.
+        """Return whether the master knows the epoch that wrote the end of this log.
 
         Raises:
             ValueError: the master has not greeted.
@@ -2364,8 +2364,8 @@ class ReplicaLink:
     def begin(self, descriptor: int, *, wake: int, reports_appended: bool) -> LogCopy:
         """Ask for what follows the end of the log, over the socket that the master greeted on.
 
-        Socket and event descriptor are duplicated. With `reports_appended` the master is told of
-        what is appended at once; otherwise `LogCopy.report` tells it.
+        Socket and event descriptor are duplicated. With `reports_appended` the master gets a
+        report of appended bytes at once; otherwise `LogCopy.report` sends it.
 
         Raises:
             ConnectionError: the connection is broken, or the system gives no more descriptors.
@@ -2393,7 +2393,7 @@ class LogCopy:
         """
 
     def report(self, held: int, *, is_due: bool = False) -> bool:
-        """Tell the master up to where the log is held, if it has grown or `is_due`; never wait.
+        """Report to the master up to where the log is held, if it has grown or `is_due`; never wait.
 
         Return whether a report was due. Raises ConnectionError for a broken connection.
         """
@@ -2421,7 +2421,7 @@ class LogCopy:
 def system_run(*dirs: str) -> str | None:
     """Name this boot of the system, and the mounted file system of each directory.
 
-    None if the system does not tell its boot id. For the store directory and that of its log, it is
+    None if the system does not give its boot id. For the store directory and that of its log, it is
     the second line of the mark of an unclean stop (FORMAT.md 1).
     """
 

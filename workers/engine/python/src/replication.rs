@@ -105,7 +105,7 @@ impl MasterLink {
         detached(py, || self.sending.pump(confirmed))
     }
 
-    #[pyo3(name = "tell", signature = (confirmed, *, is_due))]
+    #[pyo3(signature = (confirmed, *, is_due))]
     fn send_confirmed(&self, py: Python<'_>, confirmed: u64, is_due: bool) -> PyResult<()> {
         detached(py, || self.sending.send_confirmed(confirmed, is_due))
     }
