@@ -39,10 +39,12 @@ def long_sentences(text):
     """Give the sentences of a page that are too long, without code, tables and headings."""
     blocks = [""]
     for line in re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL).splitlines():
-        if not line.strip() or re.match(r"\s*([#|]|([-*]|\d+\.)\s)", line):
+        item = re.match(r"\s*([-*]|\d+\.)\s+", line)
+        is_apart = re.match(r"\s*[#|]", line)
+        if item or is_apart or not line.strip():
             blocks.append("")
-        if not re.match(r"\s*[#|]", line):
-            blocks[-1] += f" {line}"
+        if not is_apart:
+            blocks[-1] += " " + line[item.end() if item else 0 :]
     sentences = (one for block in blocks for one in re.split(r"(?<=[.!?:;])\s+", block.strip()))
     return [one for one in sentences if len(one.split()) > WORDS_MAX]
 
@@ -71,7 +73,7 @@ def test_a_page_that_opens_with_a_table_is_found():
 
 
 def test_a_long_sentence_of_a_page_is_found():
-    words = "word " * WORDS_MAX
-    page = f"# {words}x\n\n{words}.\n- One {words}\n  and two.\n\n| {words} x |\n\n{words}\nend: x"
+    words = " ".join(["word"] * WORDS_MAX)
+    page = f"# {words} x\n\n{words}.\n- One {words}\n  and two.\n\n| {words} x |\n\n{words}\nend: x"
 
     assert [one[:8] for one in long_sentences(page)] == ["One word", "word wor"]

@@ -422,8 +422,8 @@ class Store:
         without one counts as damaged, besides.
         With the `flush_mode` "sync" blocks of the log are written before records are. So no flush
         waits for a commit of the file system's journal.
-        Reads from more than `hot_size_bytes` behind the end of the log are smaller, 8 messages and
-        64 KiB, and leave at most `cold_cache_bytes` of it in memory, all of them together.
+        Reads from more than `hot_size_bytes` behind the end of the log are smaller: 8 messages and
+        64 KiB. All such reads together leave at most `cold_cache_bytes` of the log in memory.
         """
 
     def append(
@@ -536,9 +536,9 @@ class Store:
         """Copy messages that are due to their topics, as far as the store takes them.
 
         A target belongs to the topic and queue of a message. It is the queue that takes the
-        message, and the log position before which messages of the topic are void. Messages without a target are held,
-        and others pass them; or else they hold up all that follow. Messages at the positions that
-        are gone need no copy. Without targets nothing is appended.
+        message, and the log position before which messages of the topic are void. Messages without
+        a target are held, and others pass them; or else they hold up all that follow. Messages at
+        the positions that are gone need no copy. Without targets nothing is appended.
         """
     def flush_timers(self, now_ms: int) -> None:
         """Write wheel, timer log and checkpoint to the disk, if they have changed."""
@@ -734,9 +734,9 @@ class Finding:
 
     `severity` is `lost` for messages that cannot be read, and `blocked` for what keeps a broker
     from starting. It is `derived` for what a rebuild from the log mends, `weakened` for a safeguard
-    that is gone, and `note` for what is no fault. `queue` is `topic/queue id`, or empty for all else;
-    `position` is a queue offset with a queue, else the log position it is about. `byte` is where
-    in `file` it is, 0 for all of it.
+    that is gone, and `note` for what is no fault. `queue` is `topic/queue id`, or empty for all
+    else; `position` is a queue offset with a queue, else the log position it is about. `byte` is
+    where in `file` it is, 0 for all of it.
     """
 
     @property
@@ -1004,8 +1004,8 @@ class LogReader:
 def parse_pop_handle(text: str) -> tuple[int, int, int, int, str] | None:
     """Read the handle of a delivered message; None if it is malformed.
 
-    The values are the time and the tag of the delivery, the time for which the message was to be
-    hidden, the name of its topic in handles, and the broker group.
+    The values are the time and the tag of the delivery, the hidden time, the topic's name in
+    handles, and the broker group.
     """
 
 def special_properties() -> list[str]:
@@ -1197,8 +1197,8 @@ class HotPath:
     ) -> None:
         """Name and own share queues; a new one begins at the offset that follows its queue id.
 
-        In a static topic it begins with the state of its last owner, if that state is later than
-        the one that is known here (queue-ownership.md 4.19).
+        In a static topic it begins with the state of its last owner, if that is later than the
+        known one (queue-ownership.md 4.19).
 
         Raises:
             ValueError: a state is malformed.
@@ -2254,10 +2254,10 @@ class MasterLink:
     """A master's end of the connection to one replica (storage-and-ha.md 9.3).
 
     It writes to the socket itself. The turn of its caller sends what was just appended. A separate
-    thread sends what is more than one transfer, or what the socket has no room for. Nothing here waits
-    for the socket or the disk. Methods raise ProtocolError when the replica breaks the protocol or
-    needs what the log does not hold, ConnectionError when the connection is broken, and StoreError;
-    the connection must then be closed.
+    thread sends what is more than one transfer, or what the socket has no room for. Nothing here
+    waits for the socket or the disk. Methods raise ProtocolError when the replica breaks the
+    protocol or needs what the log does not hold, ConnectionError when the connection is broken, and
+    StoreError; the connection must then be closed.
     """
 
     def __new__(
@@ -2393,7 +2393,7 @@ class LogCopy:
         """
 
     def report(self, held: int, *, is_due: bool = False) -> bool:
-        """Report to the master up to where the log is held, if it has grown or `is_due`; never wait.
+        """Report up to where the log is held, if it has grown or `is_due`; never wait.
 
         Return whether a report was due. Raises ConnectionError for a broken connection.
         """
