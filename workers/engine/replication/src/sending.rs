@@ -193,7 +193,9 @@ impl<S: StoreAccess> Shared<S> {
     fn greet(&self, store: &Store) -> Result<(), LinkError> {
         let mut outgoing = self.outgoing.lock();
         if self.is_threaded.load(Ordering::SeqCst) || !outgoing.is_empty() {
-            return Err(LinkError::Protocol("a handshake between records of the log"));
+            return Err(LinkError::Protocol(
+                "a handshake between records of the log",
+            ));
         }
         outgoing.begin(MasterLink::greeting(store), 0, 0);
         self.push(&mut outgoing, store)

@@ -190,7 +190,11 @@ mod tests {
         let is_there = |position: &u64| {
             let segment = store.log.segment_at(*position).expect("a segment");
             let at = usize::try_from(position - segment.base).expect("inside a map");
-            segment.map.resident_bytes(at, 1).expect("an answer of the kernel") == 1
+            segment
+                .map
+                .resident_bytes(at, 1)
+                .expect("an answer of the kernel")
+                == 1
         };
         let pages = (from.next_multiple_of(4096)..to).step_by(4096);
         pages.filter(is_there).count() as u64 * 4096
