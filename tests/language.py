@@ -4,7 +4,8 @@
 docstrings, SQL and shell scripts. `texts_of_console` gives every text of the console, and
 `texts_of_api` every description in the schemas of both doors. `prose_of_code` gives the docstrings
 and comments of a module for programmers, and `names_of_code` the names of its functions and
-classes. `texts_of_rust`, `prose_of_rust` and `names_of_rust` do the same for a source of Rust.
+classes. `prose_of_comments` and `names_of_declarations` do so for Rust, TypeScript and Java, and
+`texts_of_rust` gives every text of a source of Rust.
 """
 
 import ast
@@ -41,11 +42,16 @@ _PLACEHOLDER: Final = "{}"
 _RUST_COMMENT: Final = re.compile(r"\s*//[/!]?\s?(.*)")
 _RUST_WITHOUT_TEXT: Final = re.compile(r"""^[ \t]*//.*$|'\\?"'""", re.MULTILINE)
 _RUST_STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_RUST_EXAMPLE: Final = re.compile(r"```.*?```", re.DOTALL)
+_COMMENT: Final = re.compile(
+    r"^[ \t]*/\*\*?.*?\*/|(?:^[ \t]*//[^\n]*(?:\n|\Z))+|(?<=\S) +// [^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+_COMMENT_MARK: Final = re.compile(r"^\s*(?://[/!]?|/\*\*?|\*(?!/))?\s?")
+_EXAMPLE: Final = re.compile(r"```.*?```", re.DOTALL)
 _INNER_BREAK: Final = re.compile(r"(?<!\n)\n(?!\n)")
-_RUST_NAME: Final = re.compile(
-    r"\s*(?:pub(?:\([\w: ]+\))? )?(?:const |async |unsafe |extern \"C\" )*"
-    r"(?:fn|struct|enum|trait|type|mod|const|static|union) (\w+)"
+_DECLARATION: Final = re.compile(
+    r"\s*(?:pub(?:\([\w: ]+\))? |export )?(?:const |async |unsafe |extern \"C\" )*"
+    r"(?:fn|struct|enum|trait|type|mod|const|static|union|function|class|interface) (\w+)"
 )
 
 
@@ -61,12 +67,12 @@ def faults_of(text: str, habits: re.Pattern[str] = HABITS) -> list[str]:
 def faults_of_code(path: Path) -> Iterator[str]:
     """Name the faults of docstrings, comments and names of a source, each with its line.
 
-    The source is a module of Python, or one of Rust.
+    The source is one of Python, Rust, TypeScript or Java.
     """
-    is_rust = path.suffix == ".rs"
-    for line, text in prose_of_rust(path) if is_rust else prose_of_code(path):
+    is_python = path.suffix in {".py", ".pyi"}
+    for line, text in (prose_of_code if is_python else prose_of_comments)(path):
         yield from (f"{path}:{line}: {fault}" for fault in faults_of(text, PROSE_HABITS))
-    for line, name in names_of_rust(path) if is_rust else names_of_code(path):
+    for line, name in (names_of_code if is_python else names_of_declarations)(path):
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         if NAME_HABITS.search(words) and name not in PUBLIC_NAMES:
             yield f"{path}:{line}: habit word in the name {name}"
@@ -111,23 +117,16 @@ def names_of_code(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.name
 
 
-def prose_of_rust(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the last line and the content of every comment of a Rust source, without examples.
+def prose_of_comments(path: Path) -> Iterator[tuple[int, str]]:
+    """Give the line and the content of every comment of Rust, TypeScript or Java, without examples.
 
     The lines of one paragraph are joined.
     """
-    last, comment = 0, list[str]()
-    for number, line in enumerate([*path.read_text().splitlines(), ""], start=1):
-        if found := _RUST_COMMENT.match(line):
-            comment.append(found[1])
-            last = number
-            continue
-        if comment:
-            text = _RUST_EXAMPLE.sub("", "\n".join(comment))
-            yield last, _INNER_BREAK.sub(" ", text)
-            comment.clear()
-        if " // " in line:
-            yield number, line.partition(" // ")[2]
+    source = path.read_text()
+    for found in _COMMENT.finditer(source):
+        lines = (_COMMENT_MARK.sub("", line) for line in found[0].splitlines())
+        text = _EXAMPLE.sub("", "\n".join(lines).removesuffix("*/"))
+        yield source.count("\n", 0, found.end() - 1) + 1, _INNER_BREAK.sub(" ", text).strip()
 
 
 def texts_of_rust(path: Path) -> Iterator[tuple[int, str]]:
@@ -139,10 +138,10 @@ def texts_of_rust(path: Path) -> Iterator[tuple[int, str]]:
             yield source.count("\n", 0, found.start()) + 1, text
 
 
-def names_of_rust(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the line and the name of every function, type, constant and module of a Rust source."""
+def names_of_declarations(path: Path) -> Iterator[tuple[int, str]]:
+    """Give the line and the name of every function, type, constant and module of such a source."""
     for number, line in enumerate(path.read_text().splitlines(), start=1):
-        if found := _RUST_NAME.match(line):
+        if found := _DECLARATION.match(line):
             yield number, found[1]
 
 

@@ -10,9 +10,9 @@ from tests.language import (
     faults_of,
     faults_of_code,
     names_of_code,
-    names_of_rust,
+    names_of_declarations,
     prose_of_code,
-    prose_of_rust,
+    prose_of_comments,
     texts_of_api,
     texts_of_code,
     texts_of_console,
@@ -102,16 +102,36 @@ def test_comments_names_and_texts_of_rust_are_found(tmp_path):
     source = tmp_path / "source.rs"
     source.write_text(RUST)
 
-    assert [(line, text.strip()) for line, text in prose_of_rust(source)] == [
+    assert list(prose_of_comments(source)) == [
         (5, "Writes to stock.\n\nIt waits."),
         (10, "A word."),
         (15, "whoever reads this"),
     ]
     assert list(texts_of_rust(source)) == [(13, "a topic of the {} must be new")]
-    assert list(names_of_rust(source)) == [(11, "tells_it")]
+    assert list(names_of_declarations(source)) == [(11, "tells_it")]
     assert [fault.partition(": ")[2] for fault in faults_of_code(source)] == [
         "habit word 'whoever': whoever reads this",
         "habit word in the name tells_it",
+    ]
+
+
+TYPESCRIPT = """
+/** Whoever reads
+ * this. */
+export function tellAll() {
+  return 0; // waits
+}
+"""
+
+
+def test_comments_and_names_of_typescript_are_found(tmp_path):
+    source = tmp_path / "source.ts"
+    source.write_text(TYPESCRIPT)
+
+    assert list(prose_of_comments(source)) == [(3, "Whoever reads this."), (5, "waits")]
+    assert [fault.partition(": ")[2] for fault in faults_of_code(source)] == [
+        "habit word 'Whoever': Whoever reads this.",
+        "habit word in the name tellAll",
     ]
 
 
@@ -157,10 +177,13 @@ def test_docstrings_comments_and_names_of_code_are_plain(root):
     assert [one for path in paths if path not in QUOTING for one in faults_of_code(path)] == []
 
 
-@pytest.mark.parametrize("root", ["workers/engine", "tests/bench/load"])
-def test_comments_and_names_of_rust_are_plain(root):
-    found = (ROOT / root).rglob("*.rs")
-    paths = [path for path in found if "target" not in path.relative_to(ROOT).parts]
+@pytest.mark.parametrize(
+    "sources",
+    ["workers/engine/*/**/*.rs", "tests/bench/**/*.rs", "frontend/src/**/*.ts*", "tests/**/*.java"],
+)
+def test_comments_and_names_of_other_languages_are_plain(sources):
+    built = {"target", "generated"}
+    paths = [path for path in ROOT.glob(sources) if not built & {*path.relative_to(ROOT).parts}]
 
     assert len(paths) > 3
     assert [one for path in paths for one in faults_of_code(path)] == []
