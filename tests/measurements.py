@@ -21,7 +21,7 @@ INTRODUCTION = """\
 
 Measured ratios and times, run by run, each with its machine. A ratio compares two figures of one
 run: ours and a limit of the machine, or ours and stock's. Machines differ by a factor of two from
-day to day and disks by five, so an absolute figure means something beside its own run only.
+day to day and disks by five. So an absolute figure means something beside its own run only.
 
 ```
 make bench ─▶ a file of JSON ─▶ a copy in docs/measurements, with area, machine and note
