@@ -14,7 +14,8 @@ function createQueryClient(onSessionLost: () => void): QueryClient {
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      // What cannot be sent fails, and is said: parked, an order would go out when nobody expects it.
+      // A request that cannot be sent fails, and the page says so.
+      // A parked order would go out later, when no user expects it.
       queries: {
         networkMode: 'always',
         refetchOnReconnect: true,

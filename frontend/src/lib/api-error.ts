@@ -2,7 +2,7 @@
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number | null;
-  /** What the answer tells for programs besides, such as the fact that has moved. */
+  /** Further fields of the answer for programs, such as the fact that has moved. */
   readonly facts: Readonly<Record<string, unknown>>;
 
   constructor(

@@ -34,8 +34,8 @@ export function demand<T>(answer: Answer<T>, field: keyof T & string): Answer<T>
 }
 
 /**
- * Takes out what hangs below: `path` is where, and what could not be read there is filed under
- * `name`, so that it is told from what is not there.
+ * Takes the part at `path` out of an answer. A problem of reading that part is filed under `name`:
+ * a part that could not be read differs from a part that is not there.
  */
 export function take<K extends string, T, U>(
   answer: Answer<T>,

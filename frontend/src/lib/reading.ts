@@ -1,6 +1,6 @@
 /**
  * A number as it is known: a value (0 included), unknown (asked for, no answer can be given yet) or
- * not collected (nobody has measured it). The three are never mixed (D21).
+ * not collected (never measured). The three are never mixed (D21).
  */
 export type Reading =
   | { kind: 'value'; value: number }

@@ -1,6 +1,6 @@
 /**
- * The control plane's clock as far as this browser can tell it. Ages are measured against it, so
- * that a browser whose own clock is wrong does not call everything stale (D3).
+ * The control plane's clock as far as this browser knows it. Ages are measured against that clock,
+ * so that a browser whose own clock is wrong does not call everything stale (D3).
  */
 const toleranceMs = 2_000;
 

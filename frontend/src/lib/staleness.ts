@@ -11,9 +11,9 @@ const silenceMaxMs = 5_000;
 const unheard: StreamNews = { isLive: false, heardMs: 0, cutMs: 0 };
 
 /**
- * An answer that heeds the stream is so for as long as that was heard and told nothing else. While
- * the stream is cut an answer from before the cut is stale at once, and one from behind it is as
- * old as it is; the limit is for that.
+ * An answer that heeds the stream holds as long as the stream is heard and reports nothing else.
+ * While the stream is cut, an answer from before the cut is stale at once. An answer from after the
+ * cut ages from its arrival; the limit is for such answers.
  */
 export function stalenessOf(
   { dataUpdatedAt, error }: Asked,

@@ -36,7 +36,7 @@ function json(body: unknown, status = 200): Response {
   });
 }
 
-/** What the control plane would tell of a role that lacks permissions. */
+/** Why a role lacks permissions, in the words of the control plane. */
 function refusalsOf(role: string): Record<string, string> {
   if (role !== 'viewer') return {};
   const change = 'the role viewer may only read; it takes the role operator';

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 
 type Frame = { id?: string; type: string; payload?: unknown };
 
-/** A WebSocket that speaks the server's side of graphql-transport-ws as a test tells it to. */
+/** A WebSocket that speaks the server's side of graphql-transport-ws at the command of a test. */
 export class FakeSocket extends EventTarget {
   static last: FakeSocket | undefined;
   static readonly CONNECTING = 0;

@@ -155,7 +155,7 @@ export function auditPage(
   };
 }
 
-/** One plan that nothing speaks against, and an audit that nobody changed. */
+/** One plan that nothing speaks against, and an audit without a later change. */
 export function operationAnswers(): Answers {
   return {
     Operations: () => operationPage([anOperation()]),

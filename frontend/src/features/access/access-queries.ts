@@ -44,7 +44,7 @@ export function usersOf(after: string | undefined) {
   });
 }
 
-/** Without a name everybody's, which only administrators are told. */
+/** Without a name, an administrator gets the sessions of all users, others get their own. */
 export function sessionsOf(userName: string | undefined, after: string | undefined) {
   const variables = { first: accessPageSize, after: after ?? null, userName: userName ?? null };
   return queryOptions({
@@ -76,7 +76,7 @@ export type UserDeed =
       role: Role;
       clusterPatterns: string[];
       reason: string;
-      /** Of their access as it was read: what others have changed since is not written over. */
+      /** The version of the access as it was read: a later change by others is not overwritten. */
       version: string;
     }
   | { deed: 'disable' | 'enable'; name: string; reason: string };
@@ -117,7 +117,7 @@ export function endSession(client: QueryClient) {
   return { mutationFn: (id: string) => ask(EndSessionDocument, { id }), ...refreshing(client) };
 }
 
-/** Signs somebody out everywhere, also where this is asked from if that is oneself. */
+/** Ends all sessions of a user; for the current user that includes the present session. */
 export function endSessions(client: QueryClient) {
   return {
     mutationFn: (userName: string) => ask(EndSessionsDocument, { userName }),

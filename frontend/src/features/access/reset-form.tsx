@@ -8,7 +8,7 @@ import { SecretOnce } from './secret-once';
 
 type ResetFormProps = { name: string; onDone: () => void };
 
-/** Gives somebody a one-time password in place of theirs, and shows it this once. */
+/** Replaces a user's password by a one-time password, and shows that only once. */
 export function ResetForm({ name, onDone }: ResetFormProps) {
   const { t } = useTranslation();
   const reset = useMutation(resetPassword(useQueryClient()));

@@ -14,7 +14,7 @@ const column = columnsFor<Session>();
 
 type SessionTableProps = { sessions: Session[]; isBusy: boolean; onEnd: (id: string) => void };
 
-/** Where somebody is signed in, since when and until when. */
+/** Where users are signed in, since when and until when. */
 export function SessionTable({ sessions, isBusy, onEnd }: SessionTableProps) {
   const { t } = useTranslation();
   const columns = useMemo(

@@ -14,7 +14,7 @@ type TokenTableProps = {
   onRevoke: (token: TokenFieldsFragment) => void;
 };
 
-/** Which programs speak for whom, how far they reach, and until when. */
+/** Which programs act for which user, how far each token reaches, and until when. */
 export function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   const { t } = useTranslation();
   const columns = useMemo(

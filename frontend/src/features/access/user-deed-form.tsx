@@ -17,7 +17,7 @@ type UserDeedFormProps = {
   onDone: () => void;
 };
 
-/** Gives somebody another role, keeps them out or lets them in again; the reason is in the audit. */
+/** Gives a user another role, disables or enables the user; the audit records the reason. */
 export function UserDeedForm({ user, deed, onDone }: UserDeedFormProps) {
   const { t } = useTranslation();
   const client = useQueryClient();

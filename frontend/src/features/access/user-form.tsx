@@ -12,7 +12,7 @@ import { SecretOnce } from './secret-once';
 
 const nameLengthMax = 128;
 
-/** Adds somebody, whose one-time password is shown this once. */
+/** Adds a user, and shows the one-time password only once. */
 export function UserForm({ onDone }: { onDone: () => void }) {
   const { t } = useTranslation();
   const invite = useMutation(inviteUser(useQueryClient()));

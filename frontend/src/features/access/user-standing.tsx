@@ -3,7 +3,7 @@ import { StateMark } from '@/components/state-mark';
 import type { UserFieldsFragment } from '@/gql/operations';
 import { formatDateTime } from '@/lib/format';
 
-/** Whether somebody may sign in, and until when a one-time password lets them. */
+/** Whether a user may sign in, and until when a one-time password is valid. */
 export function UserStanding({ user }: { user: UserFieldsFragment }) {
   const { t } = useTranslation();
   const { disabledAt, passwordExpiresAt } = user;

@@ -43,7 +43,7 @@ export function auditOf(filter: AuditFilter, after: string | undefined) {
   });
 }
 
-/** Where the whole of what the filter lets pass is to be had as a file. */
+/** The path of a file with all entries that the filter lets pass. */
 export function exportPath(filter: AuditFilter): string {
   const given = new URLSearchParams();
   if (filter.clusterName) given.set('cluster_name', filter.clusterName);
@@ -53,7 +53,7 @@ export function exportPath(filter: AuditFilter): string {
   return `/api/v1/audit/export${query ? `?${query}` : ''}`;
 }
 
-/** Follows the chain from its beginning to its end, part by part, and tells how far it has come. */
+/** Follows the chain from its beginning to its end, part by part, and reports how far it is. */
 export async function verifyChain(onPart: (so: Verification) => void): Promise<Verification> {
   let so: Verification | undefined;
   do {

@@ -9,7 +9,7 @@ import classes from './chain-panel.module.css';
 import { ChainVerdict } from './chain-verdict';
 import type { Verification } from './verification';
 
-/** Whether anybody has changed the record: follows its chain of hashes when it is asked to. */
+/** Whether the record was changed: follows its chain of hashes when the user asks for it. */
 export function ChainPanel() {
   const { t } = useTranslation();
   const [found, setFound] = useState<Verification>();

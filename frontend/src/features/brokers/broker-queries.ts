@@ -36,7 +36,7 @@ export function brokerOf(clusterName: string, brokerName: string) {
   });
 }
 
-/** What a broker is set to; it is asked itself, so only when somebody looks, or has changed it. */
+/** The settings of a broker. The broker itself answers, so it is asked only on a look or change. */
 export function brokerConfigOf(broker: BrokerKey, brokerName: string) {
   return queryOptions({
     queryKey: brokerKeys.config(broker),

@@ -5,7 +5,7 @@ export type Broker = NonNullable<BrokerPageQuery['broker']>;
 
 const writableBit = 2;
 
-/** Whether a broker lets producers write, by its own setting; undefined where it does not tell. */
+/** Whether a broker's setting keeps producers from writing; undefined where it is not reported. */
 export function isCordoned(properties: readonly Property[]): boolean | undefined {
   const permission = properties.find(({ name }) => name === 'brokerPermission');
   return permission && (Number(permission.value) & writableBit) === 0;

@@ -22,7 +22,7 @@ export const clientKeys = {
 
 export const clientPageSize = 50;
 
-/** No event tells of clients: brokers alone know them, and are asked again and again. */
+/** No event reports clients: only brokers know them, so the brokers are asked again and again. */
 export function clientsOf(clusterName: string, filter: ClientFilter) {
   const { search = null, group = null, role = null, after = null } = filter;
   return queryOptions({

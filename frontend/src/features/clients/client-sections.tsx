@@ -12,7 +12,7 @@ import { HeardFigure } from './heard-figure';
 
 type ClientSectionsProps = { found: NonNullable<ClientQuery['client']>; observedAtMs: number };
 
-/** What brokers tell of one client. */
+/** What the brokers report about one client. */
 export function ClientSections({ found, observedAtMs }: ClientSectionsProps) {
   const { t } = useTranslation();
   const { client, unknown } = found;

@@ -8,7 +8,7 @@ import { HeardFigure } from './heard-figure';
 
 const column = columnsFor<ClientConnection>();
 
-/** The brokers that a client is connected to, and what each tells of it. */
+/** The brokers that a client is connected to, and what each broker reports about it. */
 export function ConnectionTable({ connections }: { connections: ClientConnection[] }) {
   const { t } = useTranslation();
   const columns = useMemo(

@@ -18,7 +18,7 @@ export function topicsOf(group: ConsumerGroupDetail): string[] {
   return [...new Set(named)].sort();
 }
 
-/** How long each queue's bar is, of the longest one; a lag that nobody knows has none. */
+/** The length of each queue's bar as a share of the longest; an unknown lag has no bar. */
 export function lagShares(queues: ConsumerQueue[]): Map<string, number> {
   const most = queues.reduce((max, { lag }) => Math.max(max, Number(lag ?? 0)), 0);
   return new Map(

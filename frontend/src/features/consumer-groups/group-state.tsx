@@ -6,14 +6,14 @@ type GroupStateProps = {
   group: Pick<ConsumerGroupRow, 'state' | 'brokerCountTold' | 'brokerCountAsked'>;
 };
 
-/** Whether somebody of a group is there, and how many brokers say so where not all do. */
+/** Whether a group has members, and how many brokers reported it where not all did. */
 export function GroupState({ group }: GroupStateProps) {
   const { t } = useTranslation();
   const { state, brokerCountTold: reported, brokerCountAsked: asked } = group;
   const word = t(`consumerGroupState.${state}`);
   if (reported === asked || state === 'UNKNOWN')
     return <StateMark tone={stateTones[state]} label={word} />;
-  // A broker that did not tell may know of a member, so that nobody is certainly gone.
+  // A broker that did not report may know a member, so it is not certain that the group is empty.
   const tone = state === 'INACTIVE' ? 'unknown' : stateTones[state];
   return <StateMark tone={tone} label={t('consumerGroup.stateBy', { word, reported, asked })} />;
 }

@@ -6,7 +6,7 @@ import { evidenceOf, type Finding, toneOf } from './finding';
 import classes from './finding-list.module.css';
 import { SubjectLink } from './subject-link';
 
-/** What is or was wrong: how bad it is, of whom, what shows it and what to do about it. */
+/** What is or was wrong: the severity, the subject, the evidence and the advice. */
 export function FindingList({ findings }: { findings: Finding[] }) {
   const { t } = useTranslation();
   return (

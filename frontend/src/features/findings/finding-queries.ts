@@ -16,10 +16,10 @@ export const findingKeys = {
 };
 
 export const findingPageSize = 50;
-/** So many open ones are looked at for the worst; of more, only the count is told. */
+/** The worst is looked for among so many open findings; further ones are only counted. */
 const openFindingsMax = 100;
 
-/** All that opens or closes one is an event. */
+/** Every opening and closing of a finding is an event. */
 export function findingsOf(clusterName: string, state: FindingState, after: string | undefined) {
   const isOpen = state === 'all' ? null : state === 'open';
   return queryOptions({
@@ -36,7 +36,7 @@ export function findingsOf(clusterName: string, state: FindingState, after: stri
   });
 }
 
-/** How many stand now, and how bad they are: what every page tells. */
+/** How many findings are open now, and how bad they are: every page shows it. */
 export function openFindings(clusterName: string) {
   return queryOptions({
     queryKey: findingKeys.open(clusterName),

@@ -4,7 +4,7 @@ import { formatInt64 } from '@/lib/format';
 import classes from './explanation-list.module.css';
 import { type Explanation, pauseTone } from './lock';
 
-/** For each queue one sentence that says why it stands still, and what that is told from. */
+/** For each queue one sentence that says why it stands still, and the evidence for it. */
 export function ExplanationList({ explanations }: { explanations: Explanation[] }) {
   const { t } = useTranslation();
   return (

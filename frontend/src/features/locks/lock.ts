@@ -24,7 +24,7 @@ export function holderTone(holder: LockHolder): StateTone {
   return holder === 'GONE' ? 'bad' : 'good';
 }
 
-/** How long a span is by now that was told at some time and has grown, or run out, since. */
+/** How long a reported span is now: it has grown, or with `leftMs` run out, since the report. */
 export function agedMs(reportedMs: string, observedAt: string, nowMs: number): number {
   return Number(reportedMs) + Math.max(0, nowMs - Date.parse(observedAt));
 }
@@ -33,7 +33,7 @@ export function leftMs(reportedMs: string, observedAt: string, nowMs: number): n
   return Math.max(0, Number(reportedMs) - Math.max(0, nowMs - Date.parse(observedAt)));
 }
 
-/** Whether a queue stands still is yes, no, or not to be told (D21). */
+/** Whether a queue stands still is yes, no, or unknown (D21). */
 export function pauseTone({ isPaused, cause }: Pick<Explanation, 'isPaused' | 'cause'>): StateTone {
   if (isPaused === null) return 'unknown';
   if (isPaused) return 'bad';

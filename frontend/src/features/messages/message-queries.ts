@@ -94,9 +94,9 @@ export function messagesFound(
 }
 
 /**
- * Follows a topic from now on: each answer goes on where the one before ended. Where more came than
- * it holds, the rest is left out and the next begins at the end again, so that what is shown is new;
- * `hasNextPage` tells from then on that there are gaps.
+ * Follows a topic from now on: each answer goes on where the previous answer ended. If more
+ * messages came than one answer holds, the rest is left out. The next answer then begins at the end
+ * again, so that new messages are shown. From then on `hasNextPage` says that there are gaps.
  */
 export function messagesFollowed(clusterName: string, topicName: string) {
   const queryKey = messageKeys.follow(clusterName, topicName);
@@ -118,7 +118,7 @@ export function messagesFollowed(clusterName: string, topicName: string) {
       return { ...answer, data: { messages } };
     },
     refetchInterval: followIntervalMs,
-    // Who comes back begins anew: what was missed would not be whole.
+    // A return to the page begins again: the messages missed in between would leave gaps.
     gcTime: 0,
   });
 }

@@ -31,7 +31,7 @@ export function instantOf(local: string | undefined): string | null {
 
 const shownMax = 200;
 
-/** What was followed so far with what came since, the newest first; the oldest are let go. */
+/** The messages so far and the new messages, the newest first; the oldest are dropped. */
 export function followed(known: MessageRow[], come: MessageRow[]): MessageRow[] {
   return [...come.toReversed(), ...known].slice(0, shownMax);
 }

@@ -3,7 +3,7 @@ import classes from './field-list.module.css';
 import { FieldValue } from './field-value';
 import { type Fields, isEmpty, isFields, isList } from './values';
 
-/** The fields of one value by name; what has fields of its own has the width for them. */
+/** The fields of one value by name; a list, or a value with fields in it, has the full width. */
 export function FieldList({ fields }: { fields: Fields }) {
   return (
     <dl className={classes.fields}>

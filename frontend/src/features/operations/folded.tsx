@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 
 type FoldedProps = { label: string; children: () => ReactNode };
 
-/** Much of one thing, drawn once somebody wants to read it. */
+/** Long content, drawn only while the user has it open. */
 export function Folded({ label, children }: FoldedProps) {
   const [isOpen, setIsOpen] = useState(false);
   return (

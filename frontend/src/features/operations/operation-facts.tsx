@@ -7,7 +7,7 @@ import { useNow } from '@/lib/use-now';
 import { capitalised, wordsOf } from '@/lib/words';
 import { isUnchanged, type Operation } from './operation';
 
-/** What is changed, at which risk, by whom and when; while it is a plan, for how long it holds. */
+/** What is changed, at which risk, by which user and when; of a plan, also how long it holds. */
 export function OperationFacts({ operation }: { operation: Operation }) {
   const { t } = useTranslation();
   const nowMs = useNow();

@@ -49,9 +49,9 @@ export const operationKeys = {
 export const operationPageSize = 50;
 export const listIntervalMs = 3_000;
 const progressIntervalMs = 2_000;
-/** Comparing facts plans anew, so that is not done for each glance. */
+/** Each comparison of facts plans again, so not every look at the page makes one. */
 const factsIntervalMs = 10_000;
-/** Of offsets, settings or what lies on a disk no event tells, so looking never rests for long. */
+/** No event reports changes of offsets, settings or disks, so comparing never rests for long. */
 const factsLiveIntervalMs = 20_000;
 
 export function operationsOf(filter: OperationFilter) {
@@ -82,14 +82,14 @@ export const operationKinds = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Asked again on its events, and never twice for one answer: a silence is told. */
+/** Asked again on its events. A failed request is not repeated: the page shows the silence. */
 export function operationOf(id: string) {
   return queryOptions({
     queryKey: operationKeys.one(id),
     queryFn: ({ signal }) => ask(OperationDocument, { id }, signal),
     refetchInterval: (query) => {
       const state = query.state.data?.data.operation.state;
-      // How far a step that waits has come is no event.
+      // The progress of a step that waits is no event.
       if (isMoving(state)) return paced(pollIntervalMs(state), progressIntervalMs)();
       return paced(pollIntervalMs(state))();
     },
@@ -100,8 +100,8 @@ export function operationOf(id: string) {
 }
 
 /**
- * Whether the facts of a plan still hold. They are compared by planning anew, so only where an event
- * touches what the plan names, somebody asks, and now and then for what moves without an event.
+ * Whether the facts of a plan still hold. Each comparison plans again, so few are made: when an
+ * event touches what the plan names, when a user asks, and now and then for changes without events.
  */
 export function operationFactsOf(operation: Operation | undefined) {
   const id = operation?.id ?? '';
@@ -121,7 +121,7 @@ export function operationFactsOf(operation: Operation | undefined) {
   });
 }
 
-/** How far each logical queue of a topic is: within a step that is no event. */
+/** How far each logical queue of a topic is: progress within a step is no event. */
 export function queueMovesOf({ id, clusterName, state }: Operation, topicName: string) {
   return queryOptions({
     queryKey: operationKeys.moves(id, topicName),

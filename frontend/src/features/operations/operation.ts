@@ -90,12 +90,12 @@ export function isMoving(state: OperationState | undefined): boolean {
   return state === undefined || moving.has(state);
 }
 
-/** How often to ask anew while no stream tells: a step takes a moment, an end hardly ever changes. */
+/** How often to ask while no stream reports: a step takes a moment, an end hardly ever changes. */
 export function pollIntervalMs(state: OperationState | undefined): number {
   return isMoving(state) ? 1_000 : 5_000;
 }
 
-/** From which age on an answer may no longer be how it is. */
+/** The age from which on an answer may be out of date. */
 export function staleLimitMs(state: OperationState | undefined): number {
   return 3 * pollIntervalMs(state) + 1_000;
 }

@@ -2,17 +2,17 @@ import type { Operation } from './operation';
 
 type Ordered = Pick<Operation, 'kind' | 'parameters'>;
 
-/** One word for a shell, whatever it holds. */
+/** A text as one word for a shell, whatever the text holds. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The order as a command that plans it anew, shows the plan and asks. */
+/** The order as a command that plans it again, shows the plan and asks for a confirmation. */
 export function commandOf({ kind, parameters }: Ordered): string {
   return `regent operation plan ${kind} ${quoted(JSON.stringify(parameters))}`;
 }
 
-/** The order as a request to the REST door; the token stays a variable of whoever runs it. */
+/** The order as a request to the REST door; the token stays a variable of the user's shell. */
 export function requestOf({ kind, parameters }: Ordered, origin: string): string {
   const body = quoted(JSON.stringify({ kind, parameters }));
   return [

@@ -19,11 +19,11 @@ function subjectsOf({ target, parameters, plan }: Planned): Set<string> {
 
 const harmless = new Set(['operation.planned', 'operation.queued', 'operation.lapsed']);
 
-/** Whether an event may have moved a fact of a plan, so that it is worth planning anew to see. */
+/** Whether an event may have moved a fact of a plan, so that planning again may find it. */
 export function mayMove(operation: Planned, heard: Heard): boolean {
   if (heard.operationId === operation.id || harmless.has(heard.kind)) return false;
   const subjects = subjectsOf(operation);
-  // What became of topics has the group that holds them as its subject, and names them besides.
+  // The subject of a topic event is the group that holds the topics; its details name the topics.
   const topics = heard.kind.startsWith('topic.') ? textsIn(heard.details) : [];
   const group = heard.brokerGroupName === null ? [] : [heard.brokerGroupName];
   return [heard.subject, ...group, ...topics].some((one) => subjects.has(one));

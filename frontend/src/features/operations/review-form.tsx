@@ -13,7 +13,7 @@ import { type Review, reviewOperation } from './operation-queries';
 
 const reasonLengthMax = 500;
 
-/** Takes the second person's word on what another has confirmed: it goes on, or ends. */
+/** Takes the second person's word on a confirmed operation: the operation goes on, or ends. */
 export function ReviewForm({ operation }: { operation: Operation }) {
   const { t } = useTranslation();
   const client = useQueryClient();
@@ -22,7 +22,7 @@ export function ReviewForm({ operation }: { operation: Operation }) {
   const [reason, setReason] = useState('');
   const [isRefused, setIsRefused] = useState(false);
   const give = (word: Review['word']) => {
-    // A refusal without a reason helps nobody.
+    // A refusal without a reason helps no reader.
     const isMissing = word === 'DECLINE' && reason.trim() === '';
     setIsRefused(isMissing);
     if (!isMissing) review.mutate({ word, reason, key: newKey() });

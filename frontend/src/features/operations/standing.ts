@@ -85,7 +85,7 @@ export function standingOf(
       const name = operation.confirmedBy ?? '';
       const awaiting: Standing = { word: 'awaiting', tone: 'warn', values: { name } };
       const voided = planStanding(operation, facts, nowMs);
-      // What lapses now can't be planned again before it has: whoever approves is told.
+      // A plan about to lapse can't be planned again before it has lapsed: the approver sees that.
       return voided === undefined ? awaiting : { ...voided, offer: 'CANCEL' };
     }
     case 'QUEUED': {

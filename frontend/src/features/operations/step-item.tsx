@@ -11,7 +11,7 @@ type StepItemProps = {
   isPlanned: boolean;
   /** It is one of many: its journal is read on demand. */
   isFolded: boolean;
-  /** What is told of a step at work may be old. */
+  /** The report of a running step may be old. */
   isStale: boolean;
 };
 

@@ -92,7 +92,7 @@ export function wordOfCode(name: string, value: unknown): `electionVerdict.${str
 
 const identity = /(^|_)(id|name)$/;
 
-/** The names of all fields of a table; what tells its things apart stands first. */
+/** The names of all fields of a table; the fields that identify a row stand first. */
 export function columnNames(rows: Fields[]): string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return [

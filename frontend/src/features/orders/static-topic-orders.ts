@@ -49,8 +49,8 @@ const way: Field = {
 };
 
 /**
- * Moves the queues of one static topic or of all off a broker group, or gives the group its even
- * share of the queues of one.
+ * Moves the queues of one static topic, or of all, off a broker group. Or it gives the group its
+ * even share of the queues of one static topic.
  */
 export function moveQueuesOfGroup(
   { clusterName, brokerGroupName }: { clusterName: string; brokerGroupName: string },

@@ -14,7 +14,7 @@ import { Tile } from './tile';
 
 type OverviewTilesProps = {
   overview: OverviewQuery['overview'];
-  /** Whether any capacity report is there to tell about disks. */
+  /** Whether any capacity report about disks is done. */
   reported: boolean;
   observedAtMs: number;
   samples: SampleFieldsFragment[];

@@ -18,8 +18,9 @@ export function pastPoints(answer: RatesQuery | undefined): RatePoint[] {
 }
 
 /**
- * Puts what this console heard itself in the place of what was kept for it, and what was kept where
- * it heard nothing or had just begun to listen. What nobody observed for longer than two steps is a gap, never a line across it.
+ * Puts the rates that this console heard itself in the place of the kept rates. The kept rates stay
+ * where the console heard nothing or had just begun to listen. A span longer than two steps without
+ * an observation is a gap, never a line across it.
  */
 export function joinPoints(past: RatePoint[], heard: RatePoint[], span: RateSpan): RatePoint[] {
   const { minutes, stepMs } = rateSpans[span];
@@ -32,7 +33,7 @@ export function joinPoints(past: RatePoint[], heard: RatePoint[], span: RateSpan
   for (const point of past) file(point, true);
   for (const [at, point] of heard.entries()) {
     const before = heard[at - 1];
-    // Who begins to listen amid a round hears some of its brokers only.
+    // A console that begins to listen within a round hears only some of its brokers.
     if (isKnown(point)) file(point, before !== undefined && isKnown(before));
   }
   const points = [...known.values()].sort((left, right) => left.atMs - right.atMs);

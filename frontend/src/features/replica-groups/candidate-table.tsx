@@ -11,7 +11,7 @@ import type { Candidate, LostGroup } from './adoption';
 const column = columnsFor<Candidate>();
 const unreported = <Figure reading={unknown} format={String} />;
 
-/** What the brokers that wait for adoption say of themselves; what one does not tell is unknown. */
+/** What the brokers that wait for adoption report; what a broker does not report is unknown. */
 export function CandidateTable({ lost }: { lost: LostGroup }) {
   const { t } = useTranslation();
   const columns = useMemo(

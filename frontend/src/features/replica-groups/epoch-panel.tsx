@@ -18,7 +18,7 @@ type EpochPanelProps = {
   onView: (view: EpochsAs) => void;
 };
 
-/** Which epoch wrote which part of each replica's log, as the replicas themselves tell it. */
+/** Which epoch wrote which part of each replica's log, as the replicas themselves report it. */
 export function EpochPanel({ query, view, onView }: EpochPanelProps) {
   const { t } = useTranslation();
   return (

@@ -13,7 +13,7 @@ import { ReplicaId } from './replica-id';
 
 const column = columnsFor<Replica>();
 
-/** Why a figure is missing: nobody has heard the replica, or it did not tell. */
+/** Why a figure is missing: the replica was never heard, or did not report the figure. */
 function absent(replica: Replica) {
   const reading = replica.lastHeartbeatAt === null ? notCollected : unknown;
   return <Figure reading={reading} format={String} />;

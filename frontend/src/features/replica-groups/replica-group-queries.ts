@@ -35,12 +35,12 @@ export const replicaGroupKeys = {
 
 export const groupPageSize = 50;
 export const changePageSize = 20;
-/** A failover takes seconds, so who looks at one group is told more often once the stream is cut. */
+/** A failover takes seconds, so the page of one group asks more often once the stream is cut. */
 const groupIntervalMs = 2_000;
-/** Asked of the brokers themselves, so not more often than anybody reads it. */
+/** The brokers themselves are asked, so not more often than a reader needs it. */
 const epochsIntervalMs = 10_000;
 
-/** What the stream tells of one group: its elections, its set, its brokers. */
+/** Heeds the events of one group: its elections, its SyncStateSet, its brokers. */
 function heedingGroup({ clusterName, brokerGroupName }: GroupKey) {
   return heeding(['group', 'broker'], {
     clusterName,
@@ -63,7 +63,7 @@ export function replicaGroupsOf(clusterName: string, filter: GroupFilter) {
         signal,
       ),
     placeholderData: keepWithin(replicaGroupKeys.of(clusterName)),
-    // How far each log reaches is told by heartbeats, not by the stream.
+    // Heartbeats, not the stream, report how far each log reaches.
     refetchInterval: sampleIntervalMs,
     meta: heeding(['group', 'broker'], { clusterName }),
   });

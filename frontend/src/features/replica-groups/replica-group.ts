@@ -20,20 +20,20 @@ export function findMaster(group: ReplicaGroup): Replica | undefined {
   return group.replicas.find((replica) => replica.isMaster);
 }
 
-/** Those of the set whom nobody hears: they are members, and keep nothing in sync. */
+/** Members of the SyncStateSet that are not heard: they are members, but keep nothing in sync. */
 export function deadMembers(group: ReplicaGroup): string[] {
   const alive = group.replicas.filter((one) => one.isAlive).map((one) => one.brokerId);
   return group.syncStateSet.filter((id) => !alive.includes(id));
 }
 
-/** The end of a replica's log as it told it; who was never heard has told nothing. */
+/** The end of a replica's log by its last report; undefined where it was never heard. */
 function endOf(replica: Replica): string | null | undefined {
   return replica.lastHeartbeatAt === null ? undefined : replica.maxOffset;
 }
 
 /**
- * By how many bytes a log ends before the master's. Both ends were told at times of their own, so
- * a replica may seem to be ahead; it is not behind then.
+ * By how many bytes a log ends before the master's. The two ends were reported at different times,
+ * so a replica may seem to be ahead; it is not behind then.
  */
 export function gapOf(replica: Replica, group: ReplicaGroup): Reading {
   const end = endOf(replica);
@@ -45,8 +45,8 @@ export function gapOf(replica: Replica, group: ReplicaGroup): Reading {
 }
 
 /**
- * By how many bytes a log ends beyond the master's; undefined where it does not, or where the
- * replica was heard after its master, which may have grown since it told.
+ * By how many bytes a log ends beyond the master's; undefined where it does not. Undefined also
+ * where the replica was heard after its master: the master's log may have grown since its report.
  */
 export function aheadOf(replica: Replica, group: ReplicaGroup): number | undefined {
   const master = findMaster(group);

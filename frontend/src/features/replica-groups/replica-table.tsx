@@ -4,7 +4,7 @@ import { DataTable } from '@/components/data-table';
 import { replicaColumns } from './replica-columns';
 import type { Election, ReplicaGroup } from './replica-group';
 
-/** Every replica with what it last told of itself, and what an election would make of it. */
+/** Every replica with its last report, and with its result in an election. */
 export function ReplicaTable({ group, election }: { group: ReplicaGroup; election: Election }) {
   const { t } = useTranslation();
   const columns = useMemo(() => replicaColumns(t, group, election), [t, group, election]);

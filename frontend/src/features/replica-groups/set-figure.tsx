@@ -6,7 +6,7 @@ type SetFigureProps = {
   ids: string[];
   members: string[];
   masterId: string | null;
-  /** Members whom nobody hears. */
+  /** Members that are not heard. */
   dead?: string[];
 };
 

@@ -28,7 +28,7 @@ export const currentSession = queryOptions({
 
 export type Credentials = { name: string; password: string };
 
-/** Opens a session, and forgets what was answered before: it may have been to somebody else. */
+/** Opens a session, and forgets all earlier answers: another user may have asked for them. */
 export async function signIn(client: QueryClient, credentials: Credentials): Promise<void> {
   await callRest<unknown>('POST', '/session', credentials);
   client.clear();

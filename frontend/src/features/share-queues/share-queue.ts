@@ -22,7 +22,7 @@ export function shareQueueId(queue: ShareQueueName): string {
   return [consumerGroupName, topic, brokerGroupName, queueId].join(' ');
 }
 
-/** The word for how a message stands, and its tone; a message that nobody has waits. */
+/** The word for how a message stands, and its tone; a message without a holder waits. */
 export function holderOf({ holder }: ShareMessage): { word: string; tone: StateTone } {
   if (holder === null) return { word: 'shareQueues.waits', tone: 'idle' };
   return { word: `lockHolder.${holder}`, tone: holder === 'GONE' ? 'bad' : 'good' };

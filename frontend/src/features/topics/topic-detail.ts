@@ -61,7 +61,7 @@ export function permissionWord(
   return writable ? 'writeOnly' : 'none';
 }
 
-/** How many messages a queue holds; one whose begin is told beyond its end holds none. */
+/** How many messages a queue holds; a queue with a reported begin beyond its end holds none. */
 function heldCount(minOffset: string, maxOffset: string): string {
   const held = BigInt(maxOffset) - BigInt(minOffset);
   return String(held > 0n ? held : 0n);

@@ -48,7 +48,7 @@ export function topicsOf(clusterName: string, filter: TopicFilter) {
         signal,
       ),
     placeholderData: keepWithin(topicKeys.of(clusterName)),
-    // The stream tells of routes; rates and offsets come with the samples.
+    // The stream reports routes; rates and offsets come with the samples.
     refetchInterval: sampleIntervalMs,
     meta: heeding(['route'], { clusterName }),
   });

@@ -35,7 +35,7 @@ export function hasOnlineMaster(group: GroupView): boolean {
   return group.brokers.some((broker) => broker.role === 'MASTER' && isOnline(broker));
 }
 
-/** The share of its disk that is used, where a sample has told. */
+/** The used share of a broker's disk, where a sample reports it. */
 export function diskUsed(sample: SampleFieldsFragment | null): number | null {
   const total = Number(sample?.diskTotalBytes ?? 0);
   return total > 0 ? 1 - Number(sample?.diskFreeBytes) / total : null;

@@ -9,7 +9,7 @@ export type PlacedTopology = {
   links: { from: string; to: string; alive: boolean }[];
 };
 
-/** Ids are unique among their kind only, so a picture of several kinds tells them apart. */
+/** Ids are unique within their kind only, so a picture of several kinds adds the kind. */
 export const nodeId = {
   nameServer: (address: string) => `name-server ${address}`,
   group: (id: string) => `group ${id}`,

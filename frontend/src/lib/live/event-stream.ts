@@ -12,11 +12,11 @@ function isExpired(error: unknown): boolean {
 }
 
 /**
- * Follows the stream of events, each once and in order, over whatever cuts the connection. Where it
- * begins, and where events are no longer kept, nothing is known of before: all is asked for again.
+ * Follows the stream of events, each once and in order, across every cut of the connection. At its
+ * start, and where events are no longer kept, earlier events are unknown: all is asked for again.
  */
 export function followEvents(client: Client, refresher: Refresher): () => void {
-  // Sent anew with each connection, so it says where to go on and not where it began.
+  // Sent again with each connection, so it says where to go on and not where the stream began.
   const position: { after: string } = { after: '0' };
   let release: () => void = () => undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;

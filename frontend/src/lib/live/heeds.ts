@@ -2,13 +2,13 @@ import type { EventsSubscription } from '@/gql/operations';
 
 /** What the console hears: an event of the stream, or that the routes of a cluster changed. */
 export type Heard = Omit<EventsSubscription['events'], 'number' | 'clusterName'> & {
-  /** Null where something was missed, of whichever cluster. */
+  /** Null where something was missed, which may be of any cluster. */
   clusterName: string | null;
 };
 
 export type Family = 'operation' | 'step' | 'group' | 'broker' | 'topic' | 'finding' | 'route';
 
-/** Says of which events an answer tells; on each of them it is asked for again. */
+/** Returns whether an event concerns an answer; if so, the answer is asked for again. */
 export type Heeds = (heard: Heard) => boolean;
 
 declare module '@tanstack/react-query' {
@@ -17,7 +17,7 @@ declare module '@tanstack/react-query' {
   }
 }
 
-/** Somebody may have changed the routes of a cluster. */
+/** The routes of a cluster may have changed; without a name, those of any cluster. */
 export function routesChanged(clusterName: string | null): Heard {
   return {
     kind: 'route.changed',
@@ -31,7 +31,7 @@ export function routesChanged(clusterName: string | null): Heard {
 
 type Meant = { clusterName?: string | undefined; when?: Heeds };
 
-/** Has a query asked again on events of some families, in one cluster or in all. */
+/** Makes a query ask again on events of some families, in one cluster or in all. */
 export function heeding(families: readonly Family[], { clusterName, when }: Meant = {}) {
   const heeds: Heeds = (heard) => {
     const family = heard.kind.slice(0, heard.kind.indexOf('.'));

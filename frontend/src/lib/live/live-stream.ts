@@ -22,9 +22,9 @@ export function startLiveStream(queryClient: QueryClient): () => void {
   setStreamState({ kind: 'connecting' });
   const refresher = createRefresher(queryClient);
   const client = openStreamClient({
-    // From now on nothing is told, so everything is asked for, and each answer again (`paced`).
+    // From now on no event arrives, so everything is asked for now and at intervals (`paced`).
     onCut: refresher.hearAll,
-    // Events are resumed; whether routes changed meanwhile is not told again.
+    // Events are resumed; a change of routes during the cut is not reported again.
     onResumed: () => refresher.hear(routesChanged(null)),
   });
   let pending: SampleFieldsFragment[] = [];

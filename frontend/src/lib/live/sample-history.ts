@@ -4,8 +4,8 @@ import { type Reading, sumOf, unknown, value } from '@/lib/reading';
 import { brokerKey, isMaster } from './broker-key';
 
 /**
- * The rates of every broker heard of in one interval; null is a rate nobody can know yet, and that
- * of what a replica takes in: its master has it.
+ * The rates of every broker heard of in one interval. Null is a rate that cannot be known yet, and
+ * the rate of what a replica takes in: its master has that rate.
  */
 export type Bucket = { startMs: number; rates: Record<string, Rates> };
 export type Rates = { in: number | null; out: number | null };
@@ -35,8 +35,9 @@ export function addToHistory(history: Bucket[], samples: SampleFieldsFragment[])
 }
 
 /**
- * What masters take in and all brokers give out, interval by interval. A broker whose sample fell just outside
- * an interval counts with the one before; a whole interval without samples is a gap, never zero.
+ * What masters take in and all brokers give out, interval by interval. A broker whose sample fell
+ * just outside an interval counts with its previous sample. A whole interval without samples is a
+ * gap, never zero.
  */
 export function rateSeries(history: Bucket[]): RatePoint[] {
   const points: RatePoint[] = [];

@@ -26,12 +26,12 @@ export function isStreamLive(): boolean {
   return state.kind === 'live';
 }
 
-/** Notes that the control plane was there just now, and had nothing more to tell. */
+/** Notes that the control plane was there just now, and had nothing more to report. */
 export function noteHeard(): void {
   if (state.kind === 'live') heardMs = Date.now();
 }
 
-/** When the stream was heard last, and when it was cut: what heeds it was so until then. */
+/** When the stream was heard last, and when it was cut: until then an answer that heeds it held. */
 export function streamNews(): StreamNews {
   return { isLive: state.kind === 'live', heardMs, cutMs };
 }
