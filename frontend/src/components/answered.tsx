@@ -3,15 +3,15 @@ import { Followed } from './followed';
 import { Observed } from './observed';
 
 type AnsweredProps = {
-  /** When the answer came; 0 where none has come yet and that to another question stands in. */
+  /** When the answer came; 0 while the answer to another question is shown in its place. */
   atMs: number;
   staleMs?: number;
   bare?: boolean;
-  /** Of an answer that heeds the stream: it is so until the stream tells otherwise. */
+  /** Whether the answer heeds the stream, so that it holds until the stream reports a change. */
   followed?: boolean;
 };
 
-/** How old an answer is; when it came is told by this browser's clock, and so is its age. */
+/** How old an answer is, by this browser's clock, which also gave the time of the answer. */
 export function Answered({ followed = false, staleMs = staleAfterMs, ...rest }: AnsweredProps) {
   if (rest.atMs === 0) return null;
   return followed ? (

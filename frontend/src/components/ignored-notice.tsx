@@ -3,12 +3,12 @@ import { useTranslation } from 'react-i18next';
 import { Notice } from './notice';
 
 type IgnoredNoticeProps = {
-  /** What stands in the address and makes no sense to the page. */
+  /** The parts of the address that make no sense to the page. */
   ignored: readonly { name: string; value: string; reason: 'name' | 'value' }[];
   onDismiss?: () => void;
 };
 
-/** Says which parts of the address have no effect, so that nobody takes the list for a narrowed one. */
+/** Shows which parts of the address have no effect: they do not filter the list. */
 export function IgnoredNotice({ ignored, onDismiss }: IgnoredNoticeProps) {
   const { t } = useTranslation();
   if (ignored.length === 0) return null;

@@ -7,11 +7,11 @@ import classes from './observed.module.css';
 type LastHeardProps = {
   /** Null where it was not kept. */
   at: string | null;
-  /** How long ago only, where there is no room; the instant is its title. */
+  /** Shows only how long ago, where there is no room; the title is the instant. */
   brief?: boolean;
 };
 
-/** Since when nobody hears a broker that is gone. */
+/** The time of a broker's last heartbeat, mostly for brokers that are gone. */
 export function LastHeard({ at, brief = false }: LastHeardProps) {
   const { t } = useTranslation();
   useNow();

@@ -7,12 +7,12 @@ import classes from './observed.module.css';
 
 type ObservedProps = {
   atMs: number;
-  /** The age from which it is no longer called observed; reports, for one, do not go stale. */
+  /** The age from which it is called stale; reports, for example, never go stale. */
   staleMs?: number;
   bare?: boolean;
-  /** Whether it is stale, where that is known from more than its age. */
+  /** Whether it is stale, where more than the age decides that. */
   stale?: boolean;
-  /** Tells the time now by the clock that told `atMs`: the control plane's, if not this browser's. */
+  /** Returns the time now by the clock that gave `atMs`: the control plane's or this browser's. */
   clock?: () => number;
 };
 

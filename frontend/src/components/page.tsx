@@ -4,7 +4,7 @@ import classes from './page.module.css';
 
 type PageProps = {
   title: string;
-  /** The way back to the list this page came from. */
+  /** The link back to the list this page came from. */
   crumb?: ReactNode;
   summary?: ReactNode;
   actions?: ReactNode;

@@ -5,9 +5,9 @@ import classes from './pager.module.css';
 type PagerProps = {
   label: string;
   shown: number;
-  /** Without one, nobody has counted how many there are in all. */
+  /** Absent where the number of all items is unknown. */
   total?: number;
-  /** A table sorts the rows it holds, which are not all where other pages hold more. */
+  /** Whether a table sorts the rows: it sorts only those of this page. */
   isSorted?: boolean;
   onFirst: (() => void) | undefined;
   onPrevious: (() => void) | undefined;

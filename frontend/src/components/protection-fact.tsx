@@ -5,7 +5,7 @@ import { StateMark } from './state-mark';
 
 export type Protection = { protectedBy: string; protectedAt: string; reason: string | null };
 
-/** Whether somebody keeps a thing from being deleted: who, since when, and why. */
+/** Whether a thing is protected from deletion: by which user, since when, and why. */
 export function ProtectionFact({ protection }: { protection: Protection | null }) {
   const { t } = useTranslation();
   if (protection === null) {

@@ -94,7 +94,7 @@ function timeRange(chart: uPlot): uPlot.Range.MinMax {
   return [Math.min(times[0] ?? last, last - spanMinSeconds), last];
 }
 
-/** While nobody points at the chart its legend tells the latest figures. */
+/** While the pointer is not on the chart, the legend shows the latest figures. */
 function showLatest(chart: uPlot): void {
   if (chart.cursor.idx === null || chart.cursor.idx === undefined) {
     chart.setLegend({ idx: chart.data[0].length - 1 }, false);
@@ -109,7 +109,7 @@ function dataOf(points: RatePoint[]): uPlot.AlignedData {
   ];
 }
 
-/** Message rates over time; a gap in the lines is time nobody observed. */
+/** Message rates over time; a gap in the lines is a span without observations. */
 export function RateChart({ points, label, timeLabel, inLabel, outLabel }: RateChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
@@ -117,7 +117,7 @@ export function RateChart({ points, label, timeLabel, inLabel, outLabel }: RateC
   const scheme = useComputedColorScheme();
   latest.current = points;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read anew when the scheme changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read for each scheme
   useEffect(() => {
     const element = box.current;
     if (!element) return;

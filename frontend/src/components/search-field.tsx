@@ -13,19 +13,19 @@ type SearchFieldProps = {
 
 const settleMs = 250;
 
-/** The filter of a page, which the key "/" leads to; it tells at Enter, or once nobody types. */
+/** The filter of a page, which the key "/" leads to; it reports at Enter, or when typing pauses. */
 export function SearchField({ label, search, onSearch }: SearchFieldProps) {
   const router = useRouter();
   const [text, setText] = useState(search ?? '');
   const reported = useRef(search);
   const settle = useDebouncedCallback((typed: string, pathname: string) => {
-    // Who has already gone on to another page, which may still be loading, is not called back.
+    // A user who has gone on to another page, which may still be loading, is not called back.
     if (router.latestLocation.pathname !== pathname) return;
     reported.current = typed.trim() || undefined;
     onSearch(reported.current);
   }, settleMs);
-  // A search that came with the address, or went with the back button, is shown; what was told
-  // from here comes back too, perhaps while somebody types on.
+  // A search from the address or the back button is shown. A search that this field reported comes
+  // back too, perhaps while the user types on; it does not replace the typed text.
   useEffect(() => {
     if (search !== reported.current) {
       reported.current = search;

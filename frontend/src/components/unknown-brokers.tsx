@@ -7,7 +7,7 @@ type UnknownBroker = { name: string; address: string; why: string };
 
 type UnknownBrokersProps = { unknown: readonly UnknownBroker[] };
 
-/** Names the brokers that did not list all, so that nobody takes what is missing for none. */
+/** Names the brokers that did not list all: a missing entry does not mean that there is none. */
 export function UnknownBrokers({ unknown }: UnknownBrokersProps) {
   const { t } = useTranslation();
   if (unknown.length === 0) return null;

@@ -13,7 +13,7 @@ type WriteButtonProps = ButtonProps &
     'data-autofocus'?: boolean;
   };
 
-/** A button that changes something: disabled, with the reason, for users whom it would be refused. */
+/** A button that changes something: disabled, with the reason, for users who may not do it. */
 export function WriteButton({ needs = 'change', refusal, ...rest }: WriteButtonProps) {
   const { t } = useTranslation();
   const lacking = useRefusal(needs) ?? refusal;

@@ -12,7 +12,7 @@ import { withinPage } from './within-page';
 type BrokerActionsProps = {
   meant: BrokerKey;
   broker: Broker;
-  /** Undefined as long as the broker has not told: both are offered then. */
+  /** Undefined until the broker has reported it; both actions are offered until then. */
   isCordoned: boolean | undefined;
   order: ReturnType<typeof usePlanOrder>;
 };
@@ -25,7 +25,7 @@ export function BrokerActions({ meant, broker, isCordoned, order }: BrokerAction
   const show = (wanted: 'drain' | undefined) =>
     void navigate({ search: (now) => ({ ...now, order: wanted }), ...withinPage });
   if (!broker.isRegistered) {
-    // Its controller alone knows it, and it can't be reached: all that is left is to forget it.
+    // Only its controller knows the broker, which can't be reached: it can only be forgotten.
     const { clusterName, brokerGroupName } = meant;
     const forget = {
       clusterName,

@@ -17,7 +17,7 @@ export function ConsumerGroupActions({ clusterName, group }: ConsumerGroupAction
   const { t } = useTranslation();
   const [opened, setOpened] = useState<'reset' | 'change' | 'mode' | 'delete'>();
   const order = usePlanOrder();
-  // Where no broker group told, or they differ, both ways are offered: neither is how it is now.
+  // Both changes are offered if no broker group reported or they differ: neither is the state now.
   const enablings = [false, true].filter(
     (enabled) =>
       group.settings.length === 0 || group.settings.some((one) => one.consumeEnabled !== enabled),

@@ -18,7 +18,7 @@ export function GroupChangesPanel({ groupKey, after }: GroupChangesPanelProps) {
   const trail = usePageTrail();
   const pageInfo = query.data?.data.changes?.pageInfo;
   const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;
-  // The oldest change of a page is told by what it changed, and that stands on the page after it.
+  // The text of the oldest change of a page needs the change before it, which is on the next page.
   const following = useQuery({
     ...groupChangesOf(groupKey, next ?? undefined),
     enabled: next !== null && !query.isPlaceholderData,

@@ -6,7 +6,7 @@ import { aConsumerGroup } from '@/testing/consumer-group-builders';
 import { anOperation, operationId } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
 
-/** After so long a filter is asked for, where nobody types on. */
+/** A filter is applied when this time has passed since the last key. */
 const settleMs = 250;
 
 afterEach(() => {

@@ -10,7 +10,7 @@ import { withinPage } from './within-page';
 
 type MessageBodyPanelProps = { clusterName: string; messageId: string };
 
-/** The body of a message, asked for apart: it takes a permission of its own. */
+/** The body of a message, in a separate query: it takes a separate permission. */
 export function MessageBodyPanel({ clusterName, messageId }: MessageBodyPanelProps) {
   const { t } = useTranslation();
   const { topic, form = 'AUTO' } = useSearch({ from: '/console/messages/$messageId' });

@@ -22,7 +22,7 @@ import { focusAct } from '@/lib/use-key-sequence';
 
 const keepsCluster = (now: { cluster?: string }) => (now.cluster ? { cluster: now.cluster } : {});
 
-/** An operation as it was seen last, asked for anew all the time, with the buttons that steer it. */
+/** An operation as last seen, asked for again all the time, with the buttons that steer it. */
 export function OneOperation({ operationId }: { operationId: string }) {
   const { t } = useTranslation();
   const client = useQueryClient();
@@ -39,7 +39,7 @@ export function OneOperation({ operationId }: { operationId: string }) {
   });
   const send = (order: SteeringOrder) =>
     steer.mutate(order, {
-      // Called only while this page stands: nobody is led away from where they went since.
+      // Called only while this page is shown: a user who has gone to another page stays there.
       onSuccess: (answer) => {
         const { id } = answer.data.operation;
         if (id === operationId) return;

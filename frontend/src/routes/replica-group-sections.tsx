@@ -31,7 +31,7 @@ export function ReplicaGroupSections(props: ReplicaGroupSectionsProps) {
   const navigate = useNavigate({ from: '/replica-groups/$brokerGroupName' });
   const view = useSearch({ from: '/console/replica-groups/$brokerGroupName' });
   const epochs = useQuery(groupEpochsOf(groupKey));
-  // A figure that is missing is told by the other panels.
+  // The other panels show where a figure is missing.
   const obstacles = useQuery(groupObstaclesOf(groupKey)).data?.data.lag?.replicas ?? [];
   const change = (part: ReplicaGroupSearch) =>
     void navigate({ search: (now) => ({ ...now, ...part }), ...withinPage });

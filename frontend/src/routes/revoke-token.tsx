@@ -5,7 +5,7 @@ import { SureForm } from '@/features/access/sure-form';
 
 type RevokeTokenProps = { id: string; onRevoked: () => void };
 
-/** Revokes one token; how that went is told of it alone, whichever other is asked about next. */
+/** Revokes one token; the outcome is shown for it alone, whichever token is asked about next. */
 export function RevokeToken({ id, onRevoked }: RevokeTokenProps) {
   const { t } = useTranslation();
   const options = revokeToken(useQueryClient());

@@ -13,7 +13,7 @@ import { SureForm } from '@/features/access/sure-form';
 import { usePageTrail } from './use-page-trail';
 
 type SessionsPanelProps = {
-  /** Whose are shown; everybody's without a name. */
+  /** The user whose sessions are shown; undefined shows those of all users. */
   userName: string | undefined;
   ownName: string;
   after: string | undefined;
@@ -27,7 +27,7 @@ export function SessionsPanel({ userName, ownName, after }: SessionsPanelProps) 
   const trail = usePageTrail();
   const end = useMutation(endSession(client));
   const [isSure, setIsSure] = useState(false);
-  // One's own session ends with them, which the next answer tells and leads to the door.
+  // The user's session here ends too: the next answer shows that and leads to the sign-in page.
   const endAll = useMutation(endSessions(client));
   return (
     <Panel

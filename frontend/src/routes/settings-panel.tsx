@@ -25,7 +25,7 @@ type SettingsPanelProps = {
   query: UseQueryResult<Answer<BrokerConfigQuery>>;
 };
 
-/** What a broker is set to as it tells it, and the way to change some of that. */
+/** The settings of a broker as it reports them, and the way to change some of them. */
 export function SettingsPanel({ broker, brokerName, query }: SettingsPanelProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/brokers/$brokerName' });

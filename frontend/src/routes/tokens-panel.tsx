@@ -15,7 +15,7 @@ import { RevokeToken } from './revoke-token';
 import { usePageTrail } from './use-page-trail';
 
 type TokensPanelProps = {
-  /** Whose are shown; everybody's without a name. */
+  /** The user whose tokens are shown; undefined shows those of all users. */
   userName: string | undefined;
   ownRole: string;
   after: string | undefined;

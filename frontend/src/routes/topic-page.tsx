@@ -12,7 +12,7 @@ import { useClusterName } from './use-cluster-name';
 import { WithCluster } from './with-cluster';
 import { withinPage } from './within-page';
 
-/** One topic: where it lies, how far its queues reach, what clients are told. */
+/** One topic: where it lies, how far its queues reach, and which route clients get. */
 export function TopicPage() {
   const { t } = useTranslation();
   const { topicName } = useParams({ from: '/console/topics/$topicName' });

@@ -11,7 +11,7 @@ import { useTopology } from './use-topology';
 
 type TopologyOverviewProps = { clusterName: string; children: ReactNode };
 
-/** More than these no picture shows so that they can be told apart; the table below it has all. */
+/** In a picture of more broker groups they can't be distinguished; the table below it has all. */
 const drawnCountMax = 100;
 
 /** The picture of a cluster and its name servers, and what follows when there are any. */

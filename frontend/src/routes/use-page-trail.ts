@@ -8,8 +8,8 @@ declare module '@tanstack/react-router' {
 }
 
 /**
- * The way through the list of a page whose address holds `after`. Keyset paging knows only the way
- * on; the way back is remembered with each step of the history.
+ * The way through the list of a page whose address holds `after`. Keyset paging knows only the next
+ * page; each step of the history remembers the pages before.
  */
 export function usePageTrail() {
   const navigate = useNavigate();

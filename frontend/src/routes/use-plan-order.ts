@@ -20,7 +20,7 @@ export function usePlanOrder() {
   const send = useCallback(
     (order: { plan: PlanInput; key: string }) =>
       mutate(order, {
-        // Called only while who ordered still stands: nobody is led away from where they went since.
+        // Called only while the order is shown: a user who has gone to another page stays there.
         onSuccess: (answer) =>
           void navigate({
             to: '/operations/$operationId',
@@ -35,7 +35,7 @@ export function usePlanOrder() {
     error: planning.error,
     isBusy: planning.isPending,
     plan,
-    // The same key again: had the first request come through, its plan is found.
+    // The same key again: if the first request came through, its plan is found.
     again: () => planning.variables && send(planning.variables),
   };
 }

@@ -5,8 +5,8 @@ import { usePlanOrder } from './use-plan-order';
 type WithOrderProps = { children: (order: ReturnType<typeof usePlanOrder>) => ReactNode };
 
 /**
- * A form with an order of its own: what was refused stands above it, and goes with it, so that
- * nobody tries again what another form ordered.
+ * A form with a separate order. A refusal stands above the form and goes with it, so that the user
+ * does not try again what another form ordered.
  */
 export function WithOrder({ children }: WithOrderProps) {
   const order = usePlanOrder();

@@ -1,8 +1,8 @@
 import type { HistoryState } from '@tanstack/react-router';
 
 /**
- * How to go where the page stays the same and only shows something else: the way back through the
- * pages of a list stays known, the history gains no step, and what is looked at stays in sight.
+ * How to navigate where the page stays the same and only shows something else. The trail through
+ * the pages of a list is kept, the history gains no step, and the page does not scroll.
  */
 export const withinPage = {
   state: (now: HistoryState) => now,

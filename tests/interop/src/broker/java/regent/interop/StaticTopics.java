@@ -47,7 +47,8 @@ import org.apache.rocketmq.tools.command.topic.UpdateStaticTopicSubCommand;
  * <p>Arguments: the name server, {@code tool} or {@code orders}, the names of three broker groups, and the cases.
  * With {@code tool} the commands of mqadmin change topics, and offsets go on at the next block after a
  * move. With {@code orders} the program prints each change that it wants and goes on when it reads a
- * line, and offsets go on without a gap. It prints the name of each case that ended, with its fault.
+ * line. Offsets then go on without a gap. The program prints the name of each case that ended, with
+ * its fault.
  */
 public final class StaticTopics {
   private static final int EACH = 10;
@@ -447,7 +448,7 @@ public final class StaticTopics {
     }
   }
 
-  /** Whoever reads the standard output. */
+  /** The reader of the standard output, which carries out the changes. */
   private static final class Orders implements Changes {
     private final BufferedReader answers = new BufferedReader(new InputStreamReader(System.in));
 

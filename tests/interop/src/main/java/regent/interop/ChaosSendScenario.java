@@ -45,7 +45,7 @@ final class ChaosSendScenario {
                 threads.submit(() -> sendUntilOver(producer, journal, arguments));
             }
             threads.shutdown();
-            // The test writes to us when it has seen enough; each report tells it how far we are.
+            // The test writes a line when it has seen enough; each report shows it the progress.
             while (System.in.available() == 0) {
                 Report.event("progress", "acknowledged", acknowledged, "failed", failedCount);
                 Thread.sleep(REPORT_EVERY_MS);

@@ -9,14 +9,14 @@ import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 
 /**
- * Stock clients with their defaults, but for shorter polls, so that tests need not wait 30 s, and
- * longer timeouts, so that a busy machine fails no test.
+ * Stock clients with their defaults, except for polls and timeouts. With shorter polls tests need
+ * not wait 30 s; with longer timeouts a busy machine fails no test.
  */
 final class Clients {
     private static final int ROUTE_POLL_MS = 1_000;
     /**
-     * A client whose queues change while it sends a heartbeat sends none for the change, and is
-     * refused its pulls (code 25) until the next one, by default half a minute later.
+     * A client whose queues change while it sends a heartbeat sends none for the change. Its pulls
+     * are refused (code 25) until the next heartbeat, by default half a minute later.
      */
     private static final int HEARTBEAT_MS = 1_000;
     private static final int OFFSET_PERSIST_MS = 1_000;

@@ -22,10 +22,10 @@ import org.apache.rocketmq.common.message.MessageQueue;
 /**
  * A producer and a consumer that stay connected while their topic is deleted and created again.
  *
- * <p>Each line on the standard input is a command, and each has one event: {@code send} sends to
- * every queue, {@code clear} clears what the clients know of static topics, which clients of version
- * 5 never do by themselves, {@code queues} waits until the producer has a route with a number of
- * queues, {@code received} for a number of messages, {@code stop} ends.
+ * <p>Each line on the standard input is a command, and each has one event. {@code send} sends to
+ * every queue. {@code clear} clears what the clients know of static topics; clients of version 5
+ * never do so by themselves. {@code queues} waits until the producer has a route with a number of
+ * queues. {@code received} waits for a number of messages, and {@code stop} ends.
  */
 final class KeptClientScenario {
     private static final int RECEIVED_WITHIN_MS = 60_000;

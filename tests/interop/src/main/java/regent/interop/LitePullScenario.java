@@ -8,7 +8,7 @@ import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 
-/** Lite pull consumers, subscribing with commits of their own and assigned with a seek. */
+/** Lite pull consumers that subscribe, with explicit commits, or are assigned, with a seek. */
 final class LitePullScenario {
     private static final int TIMEOUT_MS = 30_000;
     private static final int POLL_MS = 200;

@@ -11,12 +11,13 @@ import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.common.message.MessageExt;
 
 /**
- * Two consumers of a group receive by POP: each message is processed by one of them, and one that fails
- * comes again.
+ * Two consumers of a group receive by POP: one of them processes each message, and a message that
+ * fails comes again.
  *
- * <p>Event {@code opened} says that topic and group exist: the broker can be told that the group receives
- * by POP. Event {@code consumed} says that a round of messages has been processed, and another one
- * follows. After each of them the scenario waits for a line. With {@code exists} the topic exists already.
+ * <p>Event {@code opened} says that topic and group exist: the mode of the group can then be set to
+ * POP. Event {@code consumed} says that a round of messages has been processed, and another round
+ * follows. After each event the scenario waits for a line. With {@code exists} the topic exists
+ * already.
  */
 final class PopScenario {
     private static final int PATIENCE_MS = 60_000;

@@ -18,7 +18,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * Reads every queue of a topic from its beginning to its end and compares it with a journal: each
  * acknowledged message is where its acknowledgement said, and no offset or message occurs twice.
  */
-@SuppressWarnings("deprecation") // The one stock consumer that pulls exactly the offsets it is told to.
+@SuppressWarnings("deprecation") // The only stock consumer that pulls exactly the given offsets.
 final class ReadBackScenario {
     private static final int PULL_COUNT = 32;
     private static final int ROUTE_TIMEOUT_MS = 20_000;

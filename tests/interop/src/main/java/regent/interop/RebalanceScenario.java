@@ -19,7 +19,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * <p>With {@code --dealt-by broker} the consumers ask a broker which queues they have.
  */
 final class RebalanceScenario {
-    /** A client rebalances on its own every 20 s; a broker that tells the members is far quicker. */
+    /** Clients rebalance by themselves every 20 s; notifications by a broker are far quicker. */
     private static final int REBALANCE_MS = 20_000;
 
     private final String topic;

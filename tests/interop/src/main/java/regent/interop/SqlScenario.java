@@ -86,7 +86,7 @@ final class SqlScenario {
         return consumer;
     }
 
-    /** What the user of a consumer with a wrong expression is told. */
+    /** Returns the error message that the user of a consumer with a wrong expression gets. */
     private static String refusal(Arguments arguments, String topic) throws Exception {
         DefaultMQPushConsumer consumer =
             consumer(arguments, "wrong", topic, WRONG_EXPRESSION, new ConcurrentLinkedQueue<>());

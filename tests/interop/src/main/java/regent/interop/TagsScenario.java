@@ -13,10 +13,10 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
 
 /**
- * A subscription to some tags receives these and no others.
+ * A subscription to some tags receives messages with these tags and no others.
  *
- * <p>AaTag and BBTag have the same hash, which is all that a queue entry holds: a broker cannot tell
- * them apart there, yet only the one subscribed may reach the listener.
+ * <p>AaTag and BBTag have the same hash, which is all that a queue entry holds of a tag: a broker
+ * cannot distinguish them there. Yet only messages with the subscribed tag may reach the listener.
  */
 final class TagsScenario {
     private static final List<String> TAGS = List.of("TagA", "TagB", "TagC", "AaTag", "BBTag");

@@ -7,9 +7,9 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 
 /**
- * A push consumer that reports how many messages it received, how many requests of each code it
- * sent, how many queues of the topic it has, and how often these changed, until a line comes in on
- * its standard input.
+ * A push consumer that runs until a line comes in on its standard input. It reports how many
+ * messages it received and how many requests of each code it sent. It also reports how many queues
+ * of the topic it has, and how often these changed.
  */
 final class WatchScenario {
     private static final int REPORT_EVERY_MS = 100;
