@@ -16,7 +16,7 @@ import {
   groupDetail,
   obstaclesAnswer,
 } from '@/testing/group-builders';
-import { actingGroup, groupMembers } from '@/testing/group-member-builders';
+import { actingGroup, aMember, groupMembers } from '@/testing/group-member-builders';
 import { anOperation } from '@/testing/operation-builders';
 import { renderConsole } from '@/testing/render-console';
 
@@ -316,6 +316,26 @@ test('a group without a controller says who acts, since when, and what its maste
     expect(table.getByText(text)).toBeVisible();
   }
   expect(await violations(screen.getByRole('main'))).toEqual([]);
+});
+
+test('the last heartbeat of a broker is a warning only once the broker is silent', async () => {
+  const past = new Date(Date.now() - 180_000).toISOString();
+  const members = [
+    aMember(),
+    aMember({ name: 'broker-a-1', phase: 'SILENT', lastHeartbeatAt: past }),
+  ];
+  renderConsole(path, {
+    answers: {
+      ReplicaGroup: () => groupDetail(null),
+      BrokerGroupMembers: () => groupMembers({ ...actingGroup, members }),
+    },
+  });
+
+  const table = within(await screen.findByRole('table', { name: 'Brokers of the group' }));
+  const [, living, silent] = table.getAllByRole('row') as HTMLElement[];
+  const time = within(living as HTMLElement).getByText(/^\d+ s ago$/);
+  expect(time).toHaveAttribute('data-stale', 'false');
+  expect(within(silent as HTMLElement).getByText('heard 3 min ago')).toBeVisible();
 });
 
 test.each([

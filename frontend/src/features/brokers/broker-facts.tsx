@@ -40,13 +40,7 @@ export function BrokerFacts({ broker, sample, isCordoned }: BrokerFactsProps) {
       </Fact>
       <Fact
         label={t('brokers.state')}
-        foot={
-          broker.state === 'ONLINE' && broker.lastHeartbeatAt ? (
-            <Observed bare atMs={Date.parse(broker.lastHeartbeatAt)} />
-          ) : (
-            <LastHeard at={broker.lastHeartbeatAt} />
-          )
-        }
+        foot={<LastHeard at={broker.lastHeartbeatAt} isAlive={broker.state === 'ONLINE'} />}
       >
         <StateMark
           tone={broker.state === 'ONLINE' ? 'good' : 'bad'}

@@ -56,7 +56,9 @@ export function MemberTable({ members }: { members: GroupMember[] }) {
         }),
         column.accessor('lastHeartbeatAt', {
           header: t('groupMembers.lastHeard'),
-          cell: ({ row: { original } }) => <LastHeard at={original.lastHeartbeatAt} brief />,
+          cell: ({ row: { original } }) => (
+            <LastHeard at={original.lastHeartbeatAt} isAlive={original.phase !== 'SILENT'} brief />
+          ),
         }),
       ]),
     [t],

@@ -1,7 +1,6 @@
 import type { TFunction } from 'i18next';
 import { Figure } from '@/components/figure';
 import { LastHeard } from '@/components/last-heard';
-import { Observed } from '@/components/observed';
 import { StateMark, type StateTone } from '@/components/state-mark';
 import { columnsFor } from '@/components/table-features';
 import type { ElectionVerdict } from '@/gql/operations';
@@ -84,12 +83,9 @@ export function replicaColumns(t: TFunction, group: ReplicaGroup, election: Elec
     column.display({
       id: 'heard',
       header: t('replicas.heard'),
-      cell: ({ row: { original } }) =>
-        original.isAlive && original.lastHeartbeatAt !== null ? (
-          <Observed bare atMs={Date.parse(original.lastHeartbeatAt)} />
-        ) : (
-          <LastHeard at={original.lastHeartbeatAt} />
-        ),
+      cell: ({ row: { original } }) => (
+        <LastHeard at={original.lastHeartbeatAt} isAlive={original.isAlive} />
+      ),
     }),
     column.display({
       id: 'verified',
