@@ -67,7 +67,7 @@ class Client:
             raise ConnectionResetError("the broker closed the connection")
         waiter: asyncio.Future[Command] = asyncio.get_running_loop().create_future()
         self.writer.write(self.peer.request(code, waiter, ext=_texts(ext), body=body))
-        return asyncio.ensure_future(asyncio.wait_for(waiter, PATIENCE_S))
+        return asyncio.ensure_future(patiently(waiter))
 
     def notify(self, code: int, ext: Mapping[str, Any] | None = None, body: bytes = b"") -> None:
         self.writer.write(self.peer.notice(code, ext=_texts(ext), body=body))
@@ -114,6 +114,12 @@ class Client:
     async def close(self) -> None:
         self.writer.close()
         await asyncio.wait_for(self.closed.wait(), PATIENCE_S)
+
+
+async def patiently(answer: asyncio.Future[Command]) -> Command:
+    """Wait for an answer; `wait_for` forgets a cancellation that comes right after the answer."""
+    async with asyncio.timeout(PATIENCE_S):
+        return await answer
 
 
 def send_fields(topic: str, *, queue_id: int = 0, properties: str = "") -> dict[str, Any]:

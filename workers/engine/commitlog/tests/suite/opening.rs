@@ -340,7 +340,7 @@ fn deleting_what_lies_before_a_position_leaves_the_queues_that_have_grown_since(
 }
 
 #[test]
-fn the_system_names_of_a_full_disk_are_distinguished_from_other_errors() {
+fn a_store_at_the_path_of_a_file_is_an_error_of_the_system() {
     let dir = tempdir();
     fs::write(dir.path().join("file"), b"").unwrap();
 
