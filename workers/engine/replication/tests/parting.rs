@@ -270,7 +270,7 @@ fn bytes_for_another_place_are_refused_heartbeats_too() {
 }
 
 #[test]
-fn a_replica_behind_the_oldest_segment_or_ahead_of_the_end_is_refused() {
+fn a_replica_ahead_of_the_end_is_refused() {
     let ours = tempdir().unwrap();
     let master = open(ours.path());
     master.begin_epoch(1).unwrap();
