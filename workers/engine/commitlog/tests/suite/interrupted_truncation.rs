@@ -152,7 +152,7 @@ fn a_damaged_journal_is_an_error_that_says_what_to_do() {
         assert!(
             refused
                 .to_string()
-                .contains("copy the store anew from its master")
+                .contains("copy the whole store again from its master")
         );
         assert_eq!(contents(dir.path()), before);
     }

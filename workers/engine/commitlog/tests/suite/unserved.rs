@@ -92,7 +92,7 @@ fn a_store_with_queues_that_only_stock_serves_is_refused_by_name_and_unchanged()
                 let text = refused.to_string();
                 let holds = format!("{named} holds {kind} queues");
                 assert!(text.contains(&holds), "{text}");
-                assert!(text.contains("open the store with stock"), "{text}");
+                assert!(text.contains("open the store with RocketMQ"), "{text}");
             }
             assert!((names(dir.path()), contents(dir.path())) == before);
         }
@@ -130,7 +130,7 @@ fn a_log_with_an_inner_batch_is_refused_by_topic_and_position_and_unchanged() {
             positions[5]
         );
         assert!(text.contains(&named), "{text}");
-        assert!(text.contains("keep this log with stock"), "{text}");
+        assert!(text.contains("keep this log with RocketMQ"), "{text}");
     }
     assert!(contents(dir.path()) == before);
     assert!(!dir.path().join("abort").exists());
