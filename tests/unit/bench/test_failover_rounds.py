@@ -31,7 +31,7 @@ def attempts(monkeypatch):
         made.append("anew")
 
     monkeypatch.setattr(bench, "run_round", run_round)
-    monkeypatch.setattr(StockGroup, "begin_anew", restart)
+    monkeypatch.setattr(StockGroup, "restart_empty", restart)
     return made
 
 
