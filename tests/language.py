@@ -39,7 +39,6 @@ PUBLIC_NAMES: Final = frozenset({"broker_count_told"})
 _SQL: Final = re.compile(r"\b(SELECT|INSERT INTO|UPDATE [\w{}]+\s+SET|DELETE FROM)\b")
 _SCRIPT: Final = re.compile(r"COMPREPLY|complete -c")
 _PLACEHOLDER: Final = "{}"
-_RUST_COMMENT: Final = re.compile(r"\s*//[/!]?\s?(.*)")
 _RUST_WITHOUT_TEXT: Final = re.compile(r"""^[ \t]*//.*$|'\\?"'""", re.MULTILINE)
 _RUST_STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _COMMENT: Final = re.compile(
